@@ -86,10 +86,18 @@ function askingCommands(commands: readonly SimpleCommand[]): FailingCommand[] {
 export function unlistedInstall(statements: readonly Statement[], text: string): FailingCommand | undefined {
   // Scripts of other projects and new repositories fetch them, too.
   if (/update|add-apt-repository|sources\.list|\|\s*(?:sudo\s+)?(?:ba)?sh\b|\.sh\b|setup/.test(text)) return undefined;
-  for (const command of ownCommands(statements)) {
+  // Under a condition, what it installs may be there.
+  const certain = statements.filter((one) => {
+    const isGroup = one.kind === 'group' && /^(?:subshell|braces)$/.test(one.keyword) && one.after !== '||';
+    return one.kind === 'command' || isGroup;
+  });
+  for (const command of ownCommands(certain)) {
     const [program = '', ...rest] = programWords(command);
+    if (program === 'make') return undefined;
     const word = command.words.find(({ text: one }) => one === 'install');
     if (!/^apt(?:-get)?$/.test(baseName(program)) || word === undefined) continue;
+    // What it falls back to may be there.
+    if (command.after === '||' || command.after === '|') return undefined;
     const isLocal =
       rest.some((one) => one.includes('/') || one.endsWith('.deb')) || command.words.some((one) => one.dynamic);
     return isLocal ? undefined : { command, reason: 'lists', word };

@@ -23,19 +23,9 @@ export const deviceLists = once((container: Container): readonly DeviceList[] =>
   if (!lines.some(({ value }) => /\d,\d/.test(value))) return [];
   return commandsIn(container).flatMap(({ words }) => {
     const isDeepSpeed = words.some(({ text }) => baseName(text) === 'deepspeed');
-    return [...readFlags(words), ...charmOptions(words)].flatMap((flag) => listIn(flag, isDeepSpeed) ?? []);
+    return readFlags(words).flatMap((flag) => listIn(flag, isDeepSpeed) ?? []);
   });
 });
-
-/** NAMD's option: https://www.ks.uiuc.edu/Research/namd/3.0/ug/ */
-function charmOptions(words: readonly Word[]): readonly Flag[] {
-  return words.flatMap((word, at): readonly Flag[] => {
-    const valueWord = words[at + 1];
-    if (word.text !== '+devices' || valueWord === undefined) return [];
-    const { text: value, dynamic } = valueWord;
-    return [{ name: 'devices', written: 'devices', value, dynamic, word, valueWord, isVariable: false }];
-  });
-}
 
 function listIn(flag: Flag, isDeepSpeed: boolean): DeviceList | undefined {
   const { name, written, value = '', dynamic, isVariable, word, valueWord } = flag;
@@ -47,7 +37,7 @@ function listIn(flag: Flag, isDeepSpeed: boolean): DeviceList | undefined {
   // Repeated numbers are counts.
   if (new Set(numbers).size < Math.max(numbers.length, 2) || !numbers.every((number) => /^\d{1,2}$/.test(number)))
     return undefined;
-  const dashes = /^[-+]*/.exec(word.text)?.[0] ?? '';
+  const dashes = /^-*/.exec(word.text)?.[0] ?? '';
   return {
     text: valueWord === word ? word.text : `${dashes}${written} ${value}`,
     last: Math.max(...numbers.map(Number)),

@@ -8,14 +8,15 @@ import { once } from '../model/once.ts';
 import { commandLineOf } from '../model/process-input.ts';
 import type { Container, Manifest, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, getIn, isIncomplete, isTemplated, isUnseen, items, keySpanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated, isUnseen, items } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
-import type { Span } from '../yaml/span.ts';
+import { isDriven } from './mpi-tasks.ts';
 
 /** Pods with accelerators that run until somebody stops them, in an object that nobody tells that its work is done. */
 export interface EndlessRole {
   readonly container: Container;
-  readonly words: readonly [Word, Word];
+  /** What never ends; undefined for the image's own SSH server. */
+  readonly words: readonly [Word, Word] | undefined;
   /** The role that ends. */
   readonly work: PodSet;
   /** Why the object then goes on, in words. */
@@ -37,9 +38,10 @@ export const endlessRole = once((workload: Workload): EndlessRole | undefined =>
     if (podSet.pods.max === 0 || !requestsAccelerators(podSet) || !waitsFor(podSet.name)) continue;
     for (const container of podSet.containers) {
       const words = endlessWords(container);
+      const isServer = container.type === 'app' && !hasCommand(container) && isDriven(podSet, workload);
       const reason = isVolcano ? 'no policy completes the job' : 'the JobSet waits for it';
       const fix = () => (isVolcano ? completeWith(work, spec, manifest) : succeedWith(work, spec, manifest));
-      if (words !== undefined) return { container, words, work, reason, fix };
+      if (words !== undefined || isServer) return { container, words, work, reason, fix };
     }
   }
   return undefined;
@@ -96,26 +98,9 @@ function succeedWith({ name }: PodSet, spec: Cursor | undefined, { document }: M
   );
 }
 
-/**
- * Where an MPIJob says, or fails to say, that its workers stay when the launcher has ended.
- * https://github.com/kubeflow/mpi-operator/blob/0b32af39c362/pkg/apis/kubeflow/v2beta1/default.go
- */
-export function keptWorkers({ kind, apiVersion, partial, podSets, manifest: { root } }: Workload): Span | undefined {
-  if (kind !== 'MPIJob' || apiVersion !== 'kubeflow.org/v2beta1' || partial) return undefined;
-  const spec = getIn(root, 'spec');
-  const [run, roles] = [getIn(spec, 'runPolicy'), getIn(spec, 'mpiReplicaSpecs')];
-  const worker = getIn(roles, 'Worker');
-  const workers = podSets.find(({ name }) => name === 'Worker');
-  const policy = getIn(run, 'cleanPodPolicy');
-  if ([spec, run, roles, worker, policy].some((one) => isUnseen(one) || isIncomplete(one))) return undefined;
-  // Either removes the whole job.
-  if (['ttlSecondsAfterFinished', 'activeDeadlineSeconds', 'managedBy'].some((key) => getIn(run, key) !== undefined))
-    return undefined;
-  if (workers === undefined || workers.pods.max === 0 || !requestsAccelerators(workers)) return undefined;
-  if (policy !== undefined && (isTemplated(policy) || asText(policy) !== 'None')) return undefined;
-  // Workers with a command of their own may end by themselves.
-  const waits = workers.containers.some((one) => one.type === 'app' && (!hasCommand(one) || endlessWords(one)));
-  return waits && worker !== undefined ? keySpanOf(policy ?? worker) : undefined;
+/** Whether a container of a driven role waits until it is stopped: what an image starts by itself is an SSH server. */
+export function waitsForLauncher({ containers }: PodSet): boolean {
+  return containers.some((one) => one.type === 'app' && (!hasCommand(one) || endlessWords(one) !== undefined));
 }
 
 /** Whether what a pod runs is unknown, or it may end others. */
@@ -151,8 +136,9 @@ function endlessWords(container: Container): readonly [Word, Word] | undefined {
   if (last.kind !== 'command' || last.background) return undefined;
   const [first, end] = [last.words[0], last.words.at(-1)];
   const [program = '', ...rest] = programWords(last);
+  if (last.words.some(({ text }) => baseName(text) === 'timeout')) return undefined;
   const isSsh = baseName(program) === 'sshd' && rest.some((word) => /^-[46eiq]*D/.test(word));
   const found = recognizeProgram([last]);
-  const serves = found?.confidence === 'certain' && found.use === 'serving' && program !== 'timeout';
+  const serves = found?.confidence === 'certain' && found.use === 'serving';
   return (isSsh || serves) && first !== undefined && end !== undefined ? [first, end] : undefined;
 }

@@ -46,7 +46,8 @@ export function kvMismatch(workload: Workload): KvMismatch | undefined {
     return { ...at(one), message };
   }
   for (const [one, , phase] of pairs) {
-    const wrong = wrongRoles[phase].has(one.role ?? '');
+    // NixlConnector ignores the role: https://docs.vllm.ai/en/latest/features/nixl_connector_usage.html
+    const wrong = one.connector !== 'NixlConnector' && wrongRoles[phase].has(one.role ?? '');
     if (wrong && one.flag)
       return {
         ...at(one, one.flag),

@@ -59,7 +59,7 @@ function trainerIn(words: readonly Word[], flags: readonly Flag[]): MissingResum
       !words.some(({ text }) => text.startsWith('resume'))
     )
       return { word, program: 'yolo train', flag: 'resume=True' };
-    if (/^gmx(?:_mpi)?(?:_d)?$/.test(program) && next === 'mdrun' && !flags.some(({ name }) => benchmarks.has(name)))
+    if (/^gmx(?:_mpi)?(?:_d)?$/.test(program) && next === 'mdrun' && !flags.some(isShortRun))
       return { word, program: 'gmx mdrun', flag: '-cpi' };
     if (/^nnUNet(?:v2)?_train$/.test(program) && !flags.some(({ name }) => /^val/.test(name)))
       return { word, program, flag: program.includes('v2') ? '--c' : '-c' };
@@ -85,6 +85,11 @@ const commandFlags: ReadonlyMap<string, string> = new Map([
   ['swift sft', '--resume_from_checkpoint'],
   ['swift pt', '--resume_from_checkpoint'],
 ]);
+
+/** Whether a flag is of a measurement, or names an energy minimization, which takes minutes. */
+function isShortRun({ name, value = '' }: Flag): boolean {
+  return benchmarks.has(name) || (/^(?:deffnm|s)$/.test(name) && /^(?:em|min)/i.test(baseName(value)));
+}
 
 /** Flags of mdrun for measurements. https://manual.gromacs.org/current/onlinehelp/gmx-mdrun.html */
 const benchmarks = wordSet('resethway resetstep noconfout nsteps rerun');

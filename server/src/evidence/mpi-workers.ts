@@ -55,6 +55,12 @@ function hasOneSlot(apiVersion: string, spec: Cursor | undefined): boolean {
 /** The slots in which a launch starts its processes: those of the hosts in its command line, else of the job's workers. */
 export function slotsFor(launch: MpiProcesses, workload: Workload) {
   const hosts = hostSlots(launch)?.slots;
+  // Another file than the operator's may give each host more slots.
+  if (
+    workload.kind === 'MPIJob' &&
+    /\s-{1,2}(?:default-)?(?:host|machine)file[ =](?!\/etc\/mpi\/|\$OMPI)/.test(launch.line)
+  )
+    return { slots: null, owner: 'workers' };
   return hosts === undefined ? { slots: slotsOfWorkers(workload), owner: 'workers' } : { slots: hosts, owner: 'hosts' };
 }
 

@@ -30,23 +30,26 @@ export function ownGpus(container: Container): OwnGpus | undefined {
   if (first === undefined || only.words.some(({ dynamic }) => dynamic)) return undefined;
   const flags = readFlags(only.words);
   const flag = (...names: readonly string[]) => flags.find(({ name }) => names.includes(name));
+  if (flags.some(({ name }) => /gpus|devices/.test(name))) return undefined;
   const is =
     uses.get(program) ??
     (program.endsWith('.py') && isScript(program.slice(0, -3), flag(...ofScripts) !== undefined) ? [] : undefined);
   if (is === undefined || flag(...is) !== undefined) return undefined;
+  const line = words.join(' ');
   if (program === 'train_net.py' && flag('config-file') === undefined) return undefined;
-  if (program === 'yolo' && !/^(?:-?\d)?$/.test(flag('device')?.value ?? '')) return undefined;
+  if (program === 'yolo' && (!/^(?:-?\d)?$/.test(flag('device')?.value ?? '') || line.includes('cfg=')))
+    return undefined;
   if (program === 'lm_eval' || program === 'lm-eval') {
     const model = flag('model')?.value ?? 'hf';
-    const line = words.join(' ');
-    if (model !== 'hf' || /parallelize|device_map|max_memory/.test(line)) return undefined;
+    // Its short flags differ from version to version.
+    if (model !== 'hf' || /parallelize|device_map|max_memory|\s(?:-[mMcC]|--config)\b/.test(line)) return undefined;
   }
   const last = only.words.find((word) => baseName(word.text) === program) ?? first;
   return { count: 1, text: program, words: [last, last] };
 }
 
 /**
- * Programs that use one GPU unless one of the flags says otherwise.
+ * Programs that use one GPU unless one of the flags, or one for the number of GPUs, says otherwise.
  * AlphaFold: https://github.com/google-deepmind/alphafold/issues/66
  * ColabFold: https://github.com/sokrypton/ColabFold
  * nnU-Net: https://github.com/MIC-DKFZ/nnUNet/blob/master/documentation/how_to_use_nnunet.md
@@ -59,13 +62,13 @@ export function ownGpus(container: Container): OwnGpus | undefined {
 const uses: ReadonlyMap<string, readonly string[]> = new Map([
   ['run_alphafold.py', []],
   ['colabfold_batch', []],
-  ['nnUNetv2_train', ['num-gpus']],
-  ['boltz', ['devices']],
-  ['ns-train', ['machine.num-devices', 'num-devices']],
+  ['nnUNetv2_train', []],
+  ['boltz', []],
+  ['ns-train', []],
   ['yolo', []],
   ['lm_eval', []],
   ['lm-eval', []],
-  ['train_net.py', ['num-gpus', 'num-machines', 'cfg', 'launcher']],
+  ['train_net.py', ['num-machines', 'cfg', 'launcher']],
 ]);
 
 /** Scripts for Accelerate, which starts no processes itself: examples of Diffusers, and https://github.com/kohya-ss/sd-scripts. */

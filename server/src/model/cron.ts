@@ -43,6 +43,14 @@ export function scheduleProblem(schedule: string): string | undefined {
   return undefined;
 }
 
+/** Whether none of the months has one of the days: the 30th of February. A day of the week is an alternative to them. */
+export function isNever(schedule: string): boolean {
+  const [, , days = '', months = '', weekday = ''] = schedule.trim().split(/\s+/);
+  if (weekday !== '*' || !/^\d[\d,]*$/.test(days) || !/^\d[\d,]*$/.test(months)) return false;
+  const least = Math.min(...days.split(',').map(Number));
+  return months.split(',').every((month) => least > new Date(2024, Number(month), 0).getDate());
+}
+
 const perDescriptor = table<string>({
   yearly: '0 0 1 1 *',
   annually: '0 0 1 1 *',

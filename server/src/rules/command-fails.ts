@@ -174,8 +174,12 @@ function messageOf({ command, reason, word }: FailingCommand): string {
     return `${name} finds no packages before ${baseName(program?.text ?? '')} update: this image has no lists of them`;
   if (reason === 'login')
     return `${command.words.map((one) => one.text).join(' ')} asks for a token, and no terminal answers: it fails; set the token in a variable`;
-  if (reason === 'hook')
-    return `${name} needs a function that this shell does not load: it fails; use conda run, or source conda.sh first`;
+  if (reason === 'hook') {
+    const tool = baseName(program?.text ?? '');
+    const remedy =
+      tool === 'conda' ? 'source conda.sh first' : `load it with eval "$(${tool} shell hook --shell bash)"`;
+    return `${name} needs a function that this shell does not load: it fails; use ${tool} run, or ${remedy}`;
+  }
   if (word.text === 'pipefail')
     return 'sh is dash in this image and does not know pipefail: the script stops; run it with bash';
   const remedy = word.text === 'source' ? 'write . or run it with bash' : 'run the script with bash';

@@ -1,8 +1,9 @@
 import { formatDuration } from '../cost/money.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { isNever } from '../model/cron.ts';
 import { runLength } from '../model/run-length.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, isIncomplete, isTemplated, items, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
@@ -74,9 +75,11 @@ export default defineRule({
     if ((kind !== 'CronJob' && kind !== 'CronWorkflow') || partial || !podSets.some(requestsAccelerators)) return;
     const spec = getIn(manifest.root, 'spec');
     const schedule = getIn(spec, 'schedule');
+    // The schedule of a suspended one may be a placeholder.
+    const isSuspended = asBoolean(getIn(spec, 'suspend')) === true;
     for (const one of [schedule, ...items(getIn(spec, 'schedules'))]) {
       const once = one && onceFor(one);
-      if (one === undefined || once === undefined) continue;
+      if (isSuspended || one === undefined || once === undefined || isNever(once)) continue;
       report({
         severity: 'warning',
         message: `"${shorten(asText(one) ?? '', 20)}" starts a run in every minute of the time that it names; "${shorten(once, 20)}" starts one`,

@@ -100,6 +100,9 @@ export default defineRule({
       });
     // Pods of other kinds have containers that are not written.
     if (!ofPods.has(asText(getIn(trial, 'kind')) ?? '')) return;
+    // Trials that report their metrics themselves need no such container.
+    const collector = getIn(spec, 'metricsCollectorSpec', 'collector', 'kind');
+    if (isTemplated(collector) || /^(?:None|Push)$/.test(asText(collector) ?? '')) return;
     const primary = getIn(template, 'primaryContainerName');
     const name = asText(primary);
     const containers = containersIn(trial);
@@ -138,30 +141,32 @@ function checkParameters(
 ): void {
   const [parameters, declared] = [getIn(spec, 'parameters'), getIn(template, 'trialParameters')];
   if (document.template || [parameters, declared].some(isUnseen)) return;
-  const sources = items(parameters).map((one) => asText(getIn(one, 'name')));
+  const sources = new Set(items(parameters).map((one) => asText(getIn(one, 'name'))));
   const { start, end } = trial.node.span;
-  const text = document.text.slice(start, end);
+  // Comments may name parameters of earlier versions.
+  const text = document.text.slice(start, end).replace(/(?:^|(?<=\s))#.*/gm, (comment) => ' '.repeat(comment.length));
   const used = [...text.matchAll(/\$\{trialParameters\.([^}\s]{1,80})\}/g)];
-  const names = items(declared).map((one) => asText(getIn(one, 'name')) ?? '');
+  const uses = new Set(used.map(([, name]) => name));
+  const names = new Set(items(declared).map((one) => asText(getIn(one, 'name'))));
   for (const one of items(declared)) {
     const [name, reference] = [getIn(one, 'name'), getIn(one, 'reference')];
     const source = asText(reference);
     if (name === undefined || isIncomplete(one) || isTemplated(name)) continue;
     if (reference !== undefined && source !== undefined && parameters !== undefined) {
       // A reference can also be to the metadata of the trial.
-      if (!source.includes('${') && !sources.includes(source))
+      if (!source.includes('${') && !sources.has(source))
         report({
           message: `spec.parameters has no ${shorten(source, 40)}: Katib rejects the Experiment`,
           span: spanOf(reference),
         });
     }
-    if (!used.some(([, other]) => other === asText(name)))
+    if (!uses.has(asText(name)))
       report({
         message: `The trialSpec does not use \${trialParameters.${shorten(asText(name) ?? '', 40)}}: Katib rejects the Experiment`,
         span: spanOf(name),
       });
   }
-  const unknown = declared === undefined ? undefined : used.find(([, name = '']) => !names.includes(name));
+  const unknown = declared === undefined ? undefined : used.find(([, name = '']) => !names.has(name));
   if (unknown === undefined) return;
   const at = start + unknown.index;
   report({

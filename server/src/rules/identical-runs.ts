@@ -3,7 +3,7 @@ import { allCommands } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
 import { checkpointSigns, mayHaveVariables, mayRunMore } from '../evidence/launch.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
-import { isTrial, runsMountedScript } from '../evidence/volume-lifetime.ts';
+import { hasDurableMount, isTrial, runsMountedScript } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { commandLineOf } from '../model/process-input.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
@@ -98,8 +98,12 @@ export default defineRule({
       ({ kind, flag }) => flag !== undefined && /^(?:path|store)$/.test(kind),
     );
     if (place === undefined) return;
+    // In a directory of its own, no pod sees what the others write.
+    const isShared = place.kind === 'store' || hasDurableMount(container, podSet);
+    const writes = isShared ? ` and write to ${shorten(place.text, 40)}` : '';
+    const follows = isShared ? ', and they overwrite each other' : '';
     report({
-      message: `All ${plural(pods, 'pod')} run the same training and write to ${shorten(place.text, 40)}: none is faster for the others, and they overwrite each other`,
+      message: `All ${plural(pods, 'pod')} run the same training${writes}: none is faster for the others${follows}`,
       span: spanOf(parallelism),
     });
   },
@@ -108,6 +112,6 @@ export default defineRule({
 /** What may give each pod a part of the work. */
 const mayTell = partOf(
   'rank world master nnodes node_ rdzv horovod mpi dist',
-  'index shard seed fold split worker queue redis rabbit kafka pubsub sqs',
+  'index shard seed fold split worker queue redis rabbit kafka pubsub sqs celery nats mongo postgres mysql sqlite database',
   'sweep agent optuna study trial tune host pod_ uuid random date mktemp',
 );

@@ -5,7 +5,6 @@ import { recognizeProgram } from '../command/programs.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand, type Word } from '../command/shell.ts';
 import { findWaiting } from '../command/waiting.ts';
 import { programWords } from '../command/wrappers.ts';
-import { endlessRole, keptWorkers } from '../evidence/endless-roles.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
 import { once } from '../model/once.ts';
@@ -24,8 +23,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * A pod completes when all its containers have ended. A server, an exporter of metrics or a container that sleeps never ends: the client,
  * benchmark or training next to it finishes, but the pod stays Running, the Job never completes, and the pod's GPUs stay taken. Init containers with `restartPolicy: Always`
- * (native sidecars, Kubernetes 1.29) start before the work and are stopped after it. In the same way, a Volcano Job without a policy and a
- * JobSet without a success policy wait for workers that only run an SSH server. By default, an MPIJob leaves its workers running.
+ * (native sidecars, Kubernetes 1.29) start before the work and are stopped after it.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -78,47 +76,20 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * If a container is known to be a server only because another one reaches it at its port, this is information.
  *
- * ## Fix safety
- *
- * Unsafe: pods that write results later are ended as well.
- *
  * ## When it is silent
  *
- * For a Volcano Job or a JobSet if a role may end the others or what a role runs is unknown. For a Job with `activeDeadlineSeconds` or without other containers, if another container may end the server (`shareProcessNamespace`, kill, kubectl, a request to quit),
+ * For a Job with `activeDeadlineSeconds` or without other containers, if another container may end the server (`shareProcessNamespace`, kill, kubectl, a request to quit),
  * and for servers in the background, under `timeout` or in a script that goes on.
  *
  * ## Sources
  *
  * - [Kubernetes: sidecar containers in Jobs](https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/#jobs-with-sidecar-containers)
- * - [Volcano: policies of a job](https://volcano.sh/en/docs/vcjob/)
- * - [JobSet: success policy](https://jobset.sigs.k8s.io/docs/concepts/)
- * - [kubeflow/mpi-operator: defaults](https://github.com/kubeflow/mpi-operator/blob/0b32af39c362/pkg/apis/kubeflow/v2beta1/default.go)
  * - [Kubernetes: pod lifetime](https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-phase)
  */
 export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
   wasteful: true,
-  workload(workload, { document, report }) {
-    if (isExempt(workload)) return;
-    const kept = keptWorkers(workload);
-    if (kept !== undefined)
-      report({
-        severity: 'info',
-        message:
-          'Without another cleanPodPolicy than None (the default), the workers keep their accelerators when the launcher has ended',
-        span: kept,
-      });
-    const found = endlessRole(workload);
-    const span = found && spanOfWords(document, [...found.container.command, ...found.container.args], found.words);
-    if (found === undefined || span === undefined) return;
-    const program = shorten(baseName(found.words[0].text), 20);
-    report({
-      message: `${program} never exits, and ${found.reason} after ${shorten(found.work.name, 30)}: the accelerators stay taken when the work has ended`,
-      span,
-      fixes: () => [found.fix()],
-    });
-  },
   container(container, context) {
     const { workload, podSet, report } = context;
     const { kind, apiVersion, partial } = workload;

@@ -1,6 +1,6 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import { writtenText } from '../evidence/written.ts';
-import { scheduleProblem } from '../model/cron.ts';
+import { isNever, scheduleProblem } from '../model/cron.ts';
 import { groupOf } from '../model/manifest.ts';
 import { fix } from '../rewrite/fix.ts';
 import { type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
@@ -117,14 +117,6 @@ function isZone(zone: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Whether none of the months has one of the days: the 30th of February. A day of the week is an alternative to them. */
-function isNever(schedule: string): boolean {
-  const [, , days = '', months = '', weekday = ''] = schedule.trim().split(/\s+/);
-  if (weekday !== '*' || !/^\d[\d,]*$/.test(days) || !/^\d[\d,]*$/.test(months)) return false;
-  const least = Math.min(...days.split(',').map(Number));
-  return months.split(',').every((month) => least > new Date(2024, Number(month), 0).getDate());
 }
 
 /** Unlike in other values, "@" begins a schedule and not a placeholder. */

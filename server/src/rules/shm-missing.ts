@@ -1,27 +1,21 @@
-import { imageParts, isDistributedImage } from '../catalog/images.ts';
-import { wordSet } from '../catalog/word-patterns.ts';
-import { defaultLaunch } from '../command/default-launch.ts';
-import { hostSlots } from '../command/host-slots.ts';
-import { findLocalProcesses, findMpiProcesses, type MpiProcesses } from '../command/processes.ts';
-import { findWaiting } from '../command/waiting.ts';
 import { mayBeCompleted, namesMount } from '../evidence/chart-pods.ts';
 import { dataLoader } from '../evidence/data-loaders.ts';
-import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
+import { wholeGpus } from '../evidence/launch.ts';
+import { distributedImage, trainingName } from '../evidence/likely-processes.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
+import { launchOfSeveral } from '../evidence/several-processes.ts';
 import { strayMemory } from '../evidence/stray-memory.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
-import { imageUseOf, useOf } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { mountMemory } from '../rewrite/memory-volume.ts';
 import {
   asBoolean,
-  asNumber,
   asText,
   type Cursor,
   getIn,
@@ -205,64 +199,6 @@ function reportLoader(container: Container, { workload, report }: PodSetContext)
   });
 }
 
-/** The name of a job's container whose launch is unknown, if it or the job is named after training: several GPUs are for several processes. */
-function trainingName(container: Container, { role, roleConfidence, manifest }: Workload): string | undefined {
-  const { image, command, args } = container;
-  const isJob = (role === 'training' || role === 'batch') && roleConfidence !== 'guess';
-  if (!isJob || image === undefined || isTemplated(image.at) || isNcclBenchmark(container)) return undefined;
-  const { use } = useOf(container);
-  const isKnown = (use !== null && use !== 'training') || findWaiting(processInput(container)) !== undefined;
-  const lines = [...command, ...args].map(({ value }) => value);
-  const { repository } = imageParts(image.value);
-  const names = [
-    container.name ?? '',
-    manifest.name ?? '',
-    repository.slice(repository.lastIndexOf('/') + 1),
-    ...lines,
-  ];
-  const words = names.flatMap((text) =>
-    text
-      .slice(0, 500)
-      .toLowerCase()
-      .split(/[^a-z]+/),
-  );
-  // A script in a file may start any launcher; a program that is named starts one process.
-  const isUnknown = lines.length === 0 || lines.some((line) => /\.sh(?:\s|$)/.test(line));
-  const isOther =
-    !isUnknown ||
-    lines.some((line) => processCount.test(line) || /\.py\b|python|mpi/.test(line)) ||
-    words.some((word) => otherWork.has(word));
-  return isKnown || isOther || !words.some((word) => trainingWords.has(word)) ? undefined : 'Training';
-}
-
-const processCount = /nproc|num_processes|num_gpus|\b(?:sshd|ray)\b/;
-const trainingWords = wordSet('train trainer training pretrain pretraining finetune finetuning sft');
-/** What jobs do before or after training, and what uses its GPUs in one process. */
-const otherWork = wordSet('eval evaluate evaluation test check download convert merge export infer inference serve');
-
-/** The image of a container whose launch is unknown, if its framework starts one process per GPU. */
-function distributedImage(container: Container): string | undefined {
-  const { image, command, args } = container;
-  if (image === undefined || isTemplated(image.at) || isNcclBenchmark(container)) return undefined;
-  const { use } = useOf(container);
-  const { repository } = imageParts(image.value);
-  // A program that nothing is known of, in the image of a server whose shards are processes.
-  const shards = shardingServers.has(imageUseOf(container).program ?? '') && (use === null || startsItself(container));
-  const isKnown = (use !== null && use !== 'training' && !shards) || findWaiting(processInput(container)) !== undefined;
-  const one = [...command, ...args].some(({ value }) => processCount.test(value));
-  return isKnown || one || !(isDistributedImage(repository) || shards)
-    ? undefined
-    : shorten(repository.slice(repository.lastIndexOf('/') + 1), 40);
-}
-
-/** Whether an image of someone's own starts the server, with flags that only its entrypoint knows. */
-function startsItself({ image, command, args }: Container): boolean {
-  const isPublished = /^(?:docker\.io\/)?(?:vllm|lmsysorg|openmmlab)\//.test(image?.value ?? '');
-  return command.length === 0 && args.length === 0 && !isPublished;
-}
-
-const shardingServers: ReadonlySet<string> = new Set(['vllm', 'sglang', 'text-generation-launcher', 'lmdeploy']);
-
 /** In values of a chart, the flag; elsewhere the resources, next to which the volume is mounted. */
 function spanOfLaunch(container: Container, launch: string | undefined): Span {
   const flags = container.fromTemplate === true ? [...container.command, ...container.args] : [];
@@ -278,77 +214,4 @@ function isInTemplate({ at }: Container, { apiVersion, manifest }: Workload): bo
 
 function isListed({ at: { parent } }: Container): boolean {
   return parent !== undefined && keyOf(parent) === 'containers';
-}
-
-/** The words that start several processes on the container's GPUs. */
-function launchOfSeveral(container: Container, gpus: number, podSet: PodSet, workload: Workload): string | undefined {
-  const inputs = [processInput(container), ...container.scripts.map((script) => scriptInput(script, container))];
-  for (const { kind, count, text } of inputs.flatMap(findLocalProcesses)) {
-    // More processes than GPUs is a mistake of its own: its fix must not reveal this one.
-    if (count === 'all' || (typeof count === 'number' && count >= 2)) return shorten(text);
-    if (kind === 'launch' && count === null) return shorten(text);
-  }
-  const launch = inputs.length === 1 ? inputs.map(defaultLaunch)[0] : undefined;
-  if (launch?.count === 'all') return launch.name;
-  const { processesPerPod, launcher: role } = kindOf(workload);
-  if (processesPerPod !== undefined) return nprocPerNodeOf(container, processesPerPod(workload.manifest.root), gpus);
-  if (role?.driven === undefined) {
-    const hasHosts = container.env.some(({ name }) => /host_?file/i.test(name));
-    return hasHosts
-      ? undefined
-      : inputs
-          .flatMap(findMpiProcesses)
-          .map(launchInPod)
-          .find((text) => text !== undefined);
-  }
-  if (role.driven !== podSet.name) return undefined;
-  // The first versions of MPIJob had one template, whose command runs in the launcher.
-  const { containers } = workload.podSets.find(({ name }) => name === role.waits) ?? podSet;
-  if (containers.some((one) => isNcclBenchmark(one))) return undefined;
-  const started = containers.flatMap((one) => findMpiProcesses(processInput(one)));
-  const several = started.find(({ count }) => typeof count === 'number' && count >= 2 * (podSet.pods.min ?? 1));
-  if (several !== undefined) return `mpirun ${shorten(several.text)}`;
-  const slots = slotsOf(workload, gpus);
-  return started.length === 0 && slots !== undefined && containers.some(fillsSlots)
-    ? `mpirun with ${slots}`
-    : undefined;
-}
-
-/** Several processes that mpirun or horovodrun starts in its own pod, of a program that uses NCCL: Python, not a simulation with MPI. */
-function launchInPod(launch: MpiProcesses): string | undefined {
-  const { count, line, text, program } = launch;
-  const isOne = hostSlots(launch)?.local ?? !/\s-{1,2}(?:H|host(?:s|file)?|machinefile|f)[ =]/.test(line);
-  const several = typeof count === 'number' && count >= 2;
-  return several && isOne && /\bpython|\.py\b/.test(line) ? `${program} ${shorten(text)}` : undefined;
-}
-
-/** The processes per worker of an mpirun without a number, if there are several; the first versions counted a slot for each GPU. */
-function slotsOf({ manifest: { root, apiVersion } }: Workload, gpus: number): string | undefined {
-  const field = getIn(root, 'spec', 'slotsPerWorker');
-  const slots = asNumber(field);
-  if (slots !== undefined) return slots >= 2 && slots <= gpus ? `slotsPerWorker ${slots}` : undefined;
-  return field === undefined && apiVersion.endsWith('/v1alpha1') ? `a slot for each of ${gpus} GPUs` : undefined;
-}
-
-/** Whether a container runs mpirun without options that place the processes. */
-function fillsSlots({ command, args }: Container): boolean {
-  const text = [...command, ...args].map(({ value }) => value).join(' ');
-  return (
-    /(?:^|[\s/;&])(?:mpirun|mpiexec|orterun)\s/.test(text) &&
-    !/npernode|\bppr\b|-ppn|map-by|\s-{1,2}(?:N|npersocket|rankfile|rf)\b/.test(text)
-  );
-}
-
-/** The training operator passes nprocPerNode to torchrun as PET_NPROC_PER_NODE. */
-function nprocPerNodeOf(container: Container, field: Cursor | undefined, gpus: number): string | undefined {
-  const launches = [...container.command, ...container.args].some(({ value }) => /\btorchrun\b/.test(value));
-  if (!launches || isNcclBenchmark(container)) return undefined;
-  const text = asText(field) ?? '';
-  if (field === undefined || !/^\d{1,4}$/.test(text)) return undefined;
-  return Number(text) >= 2 && Number(text) <= gpus ? `${keyOf(field)} ${text}` : undefined;
-}
-
-/** Network benchmarks select their transports themselves. */
-function isNcclBenchmark({ command, args }: Container): boolean {
-  return [...command, ...args].some(({ value }) => /(_perf\b|nccl-?tests|\bosu_|nvbandwidth)/.test(value));
 }

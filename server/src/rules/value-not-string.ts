@@ -103,7 +103,12 @@ export default defineRule({
   podSet(podSet, context) {
     const { workload, document } = context;
     const isChart = isValues(workload);
-    if (groupOf(workload.apiVersion) === 'argoproj.io' && !isChart && namesAccelerators(workload)) reportWorkflow();
+    if (
+      /^argoproj\.io.*Workflow/.test(`${workload.apiVersion} ${workload.kind}`) &&
+      !isChart &&
+      namesAccelerators(workload)
+    )
+      reportWorkflow();
     if (workload.byShape || !namesAccelerators(workload) || !(isChart || isPodSpec(podSet))) return;
     // Checked as a whole, above.
     if (apiKind(workload.apiVersion, workload.kind) !== undefined) return;

@@ -1,30 +1,26 @@
-import { isDriven, mpiTasks } from '../evidence/mpi-tasks.ts';
+import { baseName } from '../command/shell.ts';
+import { endlessRole, waitsForLauncher } from '../evidence/endless-roles.ts';
+import { isDriven } from '../evidence/mpi-tasks.ts';
+import { isExempt } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
+import type { Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import {
-  asNumber,
-  asText,
-  type Cursor,
-  getIn,
-  isIncomplete,
-  isTemplated,
-  isUnseen,
-  items,
-  keySpanOf,
-  spanOf,
-} from '../yaml/cursor.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { asNumber, asText, type Cursor, getIn, isTemplated, isUnseen, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar, setKey } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
- * The workers of an MPI job keep running, with their accelerators, after the job ends.
+ * Workers keep running, with their accelerators, after the work of their job has ended.
  *
  * ## Why
  *
  * The workers run an SSH server, in which mpirun starts the processes: they never end by themselves. The MPI operator deletes them only
  * with `cleanPodPolicy: Running` or `All`; its default is `None`. A Volcano Job ends them if a policy of the task that runs mpirun completes the
- * job (`event: TaskCompleted`, `action: CompleteJob`). The parameter servers of a TFJob also stay with `None`.
+ * job (`event: TaskCompleted`, `action: CompleteJob`), a JobSet with a success policy that names only the work. The same applies to model servers
+ * and sleeping containers in such roles. The parameter servers of a TFJob also stay with `None`.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v2beta1
@@ -88,11 +84,14 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For workers without accelerators, and for jobs that are deleted within an hour of their end (`ttlSecondsAfterFinished`).
+ * For workers without accelerators or with a command that may end, for a Volcano Job or a JobSet if a role may end the others or what a role runs
+ * is unknown, and for other jobs that are deleted within an hour of their end (`ttlSecondsAfterFinished`).
  *
  * ## Sources
  *
  * - [MPI operator: the default of CleanPodPolicy is None](https://github.com/kubeflow/trainer/issues/1753)
+ * - [Volcano: policies of a job](https://volcano.sh/en/docs/vcjob/)
+ * - [JobSet: success policy](https://jobset.sigs.k8s.io/docs/concepts/)
  * - [Volcano: an MPI job](https://volcano.sh/en/docs/mpi_on_volcano/)
  */
 export default defineRule({
@@ -102,30 +101,37 @@ export default defineRule({
   workload(workload, context) {
     const { manifest, podSets, partial } = workload;
     if (partial || manifest.kind !== workload.kind) return;
-    const spec = getIn(manifest.root, 'spec');
-    const tasks = mpiTasks(workload);
+    if (isExempt(workload)) return;
+    reportEndless(workload, context);
     const { launcher } = kindOf(workload);
-    if (spec === undefined || isUnseen(spec) || (tasks === undefined && launcher === undefined)) return;
+    const spec = getIn(manifest.root, 'spec');
+    if (spec === undefined || isUnseen(spec) || !/^(?:MPIJob|TFJob)$/.test(workload.kind)) return;
     const stays = podSets.some(
       (podSet) =>
         podSet.pods.max !== 0 &&
         requestsAccelerators(podSet) &&
-        (isDriven(podSet, workload) || (workload.kind === 'TFJob' && podSet.name === launcher?.waits)),
+        ((isDriven(podSet, workload) && waitsForLauncher(podSet)) ||
+          (workload.kind === 'TFJob' && podSet.name === launcher?.waits)),
     );
-    if (!stays) return;
-    if (tasks !== undefined) {
-      const [task] = items(getIn(spec, 'tasks')).filter((one) => asText(getIn(one, 'name')) === tasks.launcher.name);
-      const name = getIn(task, 'name');
-      if (task === undefined || name === undefined || [task, spec].some(mayEndJob)) return;
-      context.report({
-        message: 'No policy completes the job when this task ends (TaskCompleted): its workers keep their accelerators',
-        span: spanOf(name),
-      });
-      return;
-    }
-    if (/^(?:MPIJob|TFJob)$/.test(workload.kind)) checkCleaning(spec, context);
+    if (stays) checkCleaning(spec, context);
   },
 });
+
+/** Reports the role of a Volcano Job or a JobSet that keeps the object running when the work has ended. */
+function reportEndless(workload: Workload, { document, report }: WorkloadContext): void {
+  const found = endlessRole(workload);
+  if (found === undefined) return;
+  const { container, words, work, reason, fix: end } = found;
+  const span =
+    words === undefined ? spanOf(getIn(container.at, 'name') ?? container.at) : spanOfWords(document, container, words);
+  if (span === undefined) return;
+  const program = words === undefined ? "The image's SSH server" : shorten(baseName(words[0].text), 20);
+  report({
+    message: `${program} never exits, and ${reason} after ${shorten(work.name, 30)}: the accelerators stay taken when the work has ended`,
+    span,
+    fixes: () => [end()],
+  });
+}
 
 /** Reports pods that the operator of Kubeflow leaves alone. Only the MPI operator does so by default. */
 function checkCleaning(spec: Cursor, context: WorkloadContext): void {
@@ -155,17 +161,4 @@ function deletePods(
       ? setKey(document, run, 'cleanPodPolicy', 'Running')
       : replaceScalar(document, policy, 'Running');
   return fix('Set cleanPodPolicy to Running', 'unsafe', edits);
-}
-
-/** Whether a job or a task of Volcano has a policy for the end of a task. */
-function mayEndJob(at: Cursor): boolean {
-  const policies = getIn(at, 'policies');
-  if (isUnseen(at) || isUnseen(policies) || isIncomplete(policies)) return true;
-  return items(policies).some((policy) => {
-    const events = [getIn(policy, 'event'), ...items(getIn(policy, 'events'))];
-    return (
-      isUnseen(policy) ||
-      events.some((event) => isTemplated(event) || /^(?:TaskCompleted|\*)$/.test(asText(event) ?? ''))
-    );
-  });
 }
