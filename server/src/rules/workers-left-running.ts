@@ -145,6 +145,8 @@ function checkCleaning(spec: Cursor, context: WorkloadContext): void {
   if (policy === undefined ? kind !== 'MPIJob' : asText(policy) !== 'None') return;
   const who = kind === 'MPIJob' ? 'workers' : 'parameter servers';
   context.report({
+    // Whoever leaves the default may want to read the workers' logs.
+    severity: policy === undefined ? 'info' : 'warning',
     message: `cleanPodPolicy is ${policy === undefined ? 'not set (None)' : 'None'}: the ${who} keep their accelerators after the job ends`,
     span: policy === undefined ? keySpanOf(run ?? spec) : spanOf(policy),
     fixes: () => [deletePods(policy, run, context)],
