@@ -89,12 +89,12 @@ spec:
           resources: {limits: {nvidia.com/gpu: {{ .Values.reader.gpus }}}}
 {{- end }}
 `;
-  const of = (values: string) =>
+  const of = (values: string, text = template) =>
     findings(
       new Map([
         ['file:///c/Chart.yaml', 'apiVersion: v2\nname: shelf\nversion: 0.1.0\n'],
         ['file:///c/values.yaml', values],
-        ['file:///c/templates/reader.yaml', template],
+        ['file:///c/templates/reader.yaml', text],
       ]),
     );
   expect(await of('reader:\n  enabled: false\n  gpus: 2\n')).toEqual([
@@ -105,4 +105,10 @@ spec:
     expect.stringMatching(/^shm-missing: .*\(with values\.yaml, switched on\)$/),
   ]);
   expect(await of('reader:\n  enabled: false\n')).toEqual([]);
+  // The other branch has the objects while the switch is off.
+  const other = template.replace(/^.*\n/, '{{- if .Values.reader.enabled }}\n{{- else }}\n');
+  expect(await of('reader:\n  enabled: false\n  gpus: 2\n', other)).toEqual([
+    expect.stringMatching(/^tensor-parallel-mismatch: .*\(with values\.yaml\)$/),
+    expect.stringMatching(/^shm-missing: .*\(with values\.yaml\)$/),
+  ]);
 });

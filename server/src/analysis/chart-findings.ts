@@ -43,7 +43,7 @@ export function withChartValues(
 
 /** The values with the switch of a template whose objects they leave out, as those who use them have it. */
 function switchedOn(template: YamlDocument, values: ChartValues): ChartValues {
-  const [, path = ''] = wholeSwitch.exec(template.text) ?? [];
+  const [, path = ''] = template.text.includes('else') ? [] : (wholeSwitch.exec(template.text) ?? []);
   const root = path === '' ? undefined : withTrue(values.root, path.split('.'));
   return root === undefined ? values : { ...values, root, name: `${values.name}, switched on` };
 }

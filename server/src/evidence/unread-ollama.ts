@@ -22,12 +22,14 @@ export function unreadByOllama(container: Container): readonly UnreadByOllama[] 
   const isSeen = ![at, getIn(at, 'command'), getIn(at, 'args')].some(isUnseen);
   if (!isSeen || lines.some((one) => isTemplated(one.at)) || soleServer(container)?.program !== 'ollama') return [];
   const texts = [...lines, ...scripts.map(({ text }) => ({ value: text })), ...env.flatMap(({ value }) => value ?? [])];
+  const mentioned = new Set(texts.flatMap(({ value }) => value.match(/OLLAMA_\w+/g) ?? []));
+  const names = new Set(env.map(({ name }) => name));
   return candidates.flatMap(({ name, value, at: variable }) => {
     const meant = meantBy(name.slice('OLLAMA_'.length).toLowerCase());
     if (meant === undefined || value === undefined || value.value === '' || isTemplated(value.at)) return [];
     // The port by default, which Kubernetes also sets for a Service of this name.
-    if (value.value === '11434' || texts.some((text) => text.value.includes(name))) return [];
-    const isSet = 'variable' in meant && env.some((one) => one.name === meant.variable);
+    if (value.value === '11434' || mentioned.has(name)) return [];
+    const isSet = 'variable' in meant && names.has(meant.variable);
     return isSet ? [] : [{ name, meant, at: variable }];
   });
 }

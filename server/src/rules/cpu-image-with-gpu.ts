@@ -242,7 +242,7 @@ const otherPrograms = wordSet(
   'searxng/searxng mintplexlabs/anythingllm danny-avila/librechat langfuse/langfuse',
   'qdm12/gluetun tailscale/tailscale cloudflare/cloudflared linuxserver/wireguard oauth2-proxy/oauth2-proxy',
   'linuxserver/qbittorrent linuxserver/sonarr linuxserver/radarr linuxserver/prowlarr linuxserver/bazarr linuxserver/sabnzbd',
-  'home-assistant/home-assistant filebrowser/filebrowser portainer/portainer-ce',
+  'filebrowser/filebrowser portainer/portainer-ce',
 );
 
 const isForCpus = /(?:^|[-_.:])cpu(?:$|[-_.:])/i;

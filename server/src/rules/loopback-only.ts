@@ -146,18 +146,7 @@ function isServed(container: Container, port: string | undefined, workload: Work
         isOfServer(getIn(probe, action, 'port')),
     ),
   );
-  if (isProbed || hasChartService(workload)) return true;
-  return workload.kind !== 'Pod' && ports.some((one) => isOfServer(getIn(one, 'containerPort')));
-}
-
-/** Whether values of the common library have a Service, whose ports the containers do not repeat. */
-function hasChartService({ partial, wholeResources, manifest: { root } }: Workload): boolean {
-  if (!partial || wholeResources !== true) return false;
-  const isOnly = entries(root.parent).length === 1;
-  return entries(getIn(root.parent?.parent, 'service')).some((service) => {
-    const controller = getIn(service, 'controller');
-    return controller === undefined ? isOnly : asText(controller) === keyOf(root);
-  });
+  return isProbed || (workload.kind !== 'Pod' && ports.some((one) => isOfServer(getIn(one, 'containerPort'))));
 }
 
 interface ByFlag {

@@ -90,7 +90,9 @@ function check(at: Cursor | undefined, reader: string, { document, report }: Doc
   const uri = writtenText(at)?.trim();
   if (at === undefined || uri === undefined || isTemplated(at) || isUnseen(at.parent) || uri.length > 500) return;
   const [, page] =
-    /^https?:\/\/(?:www\.)?(?:huggingface\.co|hf\.co)\/([\w.-]+\/[\w.-]+?)(?:\/tree\/[\w.-]+)?\/?$/.exec(uri) ?? [];
+    /^https?:\/\/(?:www\.)?(?:huggingface\.co|hf\.co)\/(?!datasets\/|spaces\/)([\w.-]+\/[\w.-]+?)(?:\/tree\/[\w.-]+)?\/?$/.exec(
+      uri,
+    ) ?? [];
   // Absolute and relative paths have no scheme.
   if (page === undefined && (/^[./~]|:\/\/|^[a-z]+:/i.test(uri) || !/^[\w.-]+(?:\/[\w.-]+)?(?::[\w.-]+)?$/.test(uri)))
     return;

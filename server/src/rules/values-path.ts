@@ -107,7 +107,8 @@ function checkAll(root: Cursor, paths: readonly string[], context: DocumentConte
     const written = asString(at) ?? '';
     const name = isTemplated(at) ? undefined : splitName(written);
     if (name === undefined) continue;
-    const escaped = written.slice(0, written.length - name.length) + name.replace(/(?<!\\)\./g, '\\.');
+    const escaped =
+      written.slice(0, written.length - name.length) + name.replace(/["']/g, '').replace(/(?<!\\)\./g, '\\.');
     context.report({
       message: messageOf(name),
       span: spanOf(at),
@@ -125,8 +126,11 @@ function splitName(path: string): string | undefined {
   if (path.length > maxPath || !path.includes('/')) return undefined;
   const [, name = ''] =
     /(?:^|\.)(?:limits|requests|nodeSelector|node_selector|matchLabels)\.([^[\]{}=,\s$]+)$/.exec(path) ?? [];
-  return name.includes('/') && /(?:^|[^\\])\./.test(name) ? name : undefined;
+  return domainName.test(name) && /[^\\]\./.test(name) ? name : undefined;
 }
+
+/** With a domain before the slash. Helm does not read quotes, so they are part of the name. */
+const domainName = /^["']?[\w-]+(?:\\?\.[\w-]+)+\/[\w.\\-]+["']?$/;
 
 /** Longer ones are no paths. */
 const maxPath = 500;
