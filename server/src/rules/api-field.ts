@@ -2,22 +2,22 @@ import { apiFields } from '../catalog/api-types.ts';
 import { acceleratorResource } from '../catalog/index.ts';
 import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts';
 import { type ApiHolder, type ApiProblem, apiProblems, passedOnProblems } from '../evidence/api-problems.ts';
-import { expectedWords, someHolder, thisHolder, writtenWords } from '../evidence/api-words.ts';
+import { someHolder, thisHolder } from '../evidence/api-words.ts';
 import { flatFields } from '../evidence/flat-fields.ts';
-import { meantQuantity, meantValue, unquoted } from '../evidence/meant-values.ts';
 import { missingSelector } from '../evidence/missing-selector.ts';
 import { missingType } from '../evidence/missing-type.ts';
 import { valuesQuantities } from '../evidence/values-quantities.ts';
 import { unreadableTexts } from '../evidence/yaml-texts.ts';
 import { isValues } from '../model/values.ts';
-import { selectTemplate, wrap } from '../rewrite/api-values.ts';
+import { selectTemplate } from '../rewrite/api-values.ts';
 import { fix } from '../rewrite/fix.ts';
 import { moveField } from '../rewrite/move-field.ts';
 import { type Cursor, entries, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { renameKey, replaceScalar, unquoteScalar } from '../yaml/edit.ts';
+import { renameKey } from '../yaml/edit.ts';
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
+import { describeValue } from './api-values.ts';
 import { defineRule, type Report } from './rule.ts';
 
 /**
@@ -131,7 +131,7 @@ export default defineRule({
           containers.map(({ at }) => at),
         )
       : []) {
-      const found = notQuantity(problem, document);
+      const found = describeValue(problem, document);
       report({
         ...found,
         severity: 'warning',
@@ -185,12 +185,8 @@ function describe(problem: ApiProblem, meant: MeantField | undefined, document: 
       return unknownField(problem, meant, document);
     case 'missing-field':
       return missingField(problem, document);
-    case 'not-in-enum':
-      return notInEnum(problem, document);
-    case 'not-a-quantity':
-      return notQuantity(problem, document);
     default:
-      return wrongType(problem, document);
+      return describeValue(problem, document);
   }
 }
 
@@ -271,92 +267,10 @@ function placeOf(at: Cursor): Span {
   return first === undefined ? spanOf(at) : keySpanOf(first);
 }
 
-function notInEnum({ at, field, type }: ApiProblem, document: YamlDocument): Report {
-  const values = type?.form === 'enum' ? type.values.filter((value) => value !== '/') : [];
-  const written = textOf(at);
-  const listed =
-    values.length > 6 ? `${values.slice(0, 4).join(', ')} and ${values.length - 4} more` : values.join(', ');
-  return {
-    message: `${field} must be one of ${listed}, not "${shorten(written, 30)}": the API server rejects the object`,
-    span: spanOf(at),
-    fixes: () => {
-      const meant = meantValue(written, values);
-      if (meant === undefined) return [];
-      const { value, certain } = meant;
-      return [fix(`Change to ${value}`, certain ? 'safe' : 'unsafe', replaceScalar(document, at, value))];
-    },
-  };
-}
-
-function notQuantity({ at, field }: ApiProblem, document: YamlDocument): Report {
-  const written = textOf(at);
-  const meant = meantQuantity(written);
-  return {
-    message: `${shorten(subjectOf(at, field), 60)} "${shorten(written, 30)}" is not a quantity${meant === undefined ? '' : `; write ${meant}`}: the API server rejects the object`,
-    span: spanOf(at),
-    fixes: () => (meant === undefined ? [] : [fix(`Change to ${meant}`, 'safe', replaceScalar(document, at, meant))]),
-  };
-}
-
-function wrongType({ at, field, type }: ApiProblem, document: YamlDocument): Report {
-  if (type === undefined) throw new Error('a wrong type is known');
-  const { node } = at;
-  const subject = shorten(subjectOf(at, field), 60);
-  if (type.form === 'quantity' && node.kind === 'scalar') return fraction(at, subject, document);
-  const variable = brokenVariable(at);
-  return {
-    message:
-      variable === undefined
-        ? `${subject} must be ${expectedWords(type)}, not ${writtenWords(at, (text) => shorten(text, 30))}: the API server rejects the object`
-        : `${subject} is a mapping, not {{ ${variable} }}, because of the space in "{ {": the API server rejects the object`,
-    span: node.kind === 'scalar' || at.entry === undefined ? firstLineOf(at, document) : keySpanOf(at),
-    fixes: () => {
-      if (node.kind !== 'scalar' || typeof node.value !== 'string') return [];
-      const value = unquoted(node.value, type.form);
-      if (value !== undefined) return [fix(`Remove the quotes: ${value}`, 'safe', unquoteScalar(document, at, value))];
-      const wrapped = type.form === 'list' || type.form === 'object' ? wrap(at, type, document) : undefined;
-      return wrapped === undefined ? [] : [wrapped];
-    },
-  };
-}
-
-/** The schema of a custom resource has only whole numbers and strings for a quantity. */
-function fraction(at: Cursor, subject: string, document: YamlDocument): Report {
-  const text = textOf(at);
-  return {
-    message: `${subject} must be quoted: custom resources do not accept fractions such as ${shorten(text, 30)}, and the API server rejects the object`,
-    span: spanOf(at),
-    fixes: () => [fix(`Quote the value: "${text}"`, 'safe', replaceScalar(document, at, text))],
-  };
-}
-
-/** A long value is marked on its first line. */
-function firstLineOf(at: Cursor, { text }: YamlDocument): Span {
-  const { start, end } = spanOf(at);
-  const line = text.indexOf('\n', start);
-  return { start, end: line < 0 ? end : Math.min(end, line) };
-}
-
-/** The key of a value, or the list of an item. */
-function subjectOf(at: Cursor, field: string): string {
-  return at.entry === undefined ? `Each item of ${field}` : keyOf(at);
-}
-
-function textOf({ node }: Cursor): string {
-  return node.kind === 'scalar' ? node.source : '';
-}
-
 function namesAccelerators(node: YamlNode): boolean {
   if (node.kind === 'seq') return node.items.some(({ value }) => namesAccelerators(value));
   if (node.kind !== 'map') return false;
   return node.entries.some(({ key, value }) => acceleratorResource(key) !== undefined || namesAccelerators(value));
-}
-
-/** The name in `{ { NAME } }`, which formatters make of `{{ NAME }}`. */
-function brokenVariable({ node }: Cursor): string | undefined {
-  const [only, ...others] = node.kind === 'map' ? node.entries : [];
-  const [, name] = /^\{ *(\S{1,40}) *\}$/.exec(only?.key ?? '') ?? [];
-  return others.length === 0 ? name : undefined;
 }
 
 function sentence(words: string): string {
