@@ -1,7 +1,6 @@
-import { mayConcernAccelerators } from '../model/concern.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
-import { asNumber, asText, type Cursor, entries, getIn, isIncomplete, keyOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, keyOf } from '../yaml/cursor.ts';
 import { isUnknown } from './written.ts';
 
 /** A part of a queue for which its scheduler rejects it. */
@@ -34,7 +33,7 @@ export function amountConflicts({ root }: Manifest): readonly QueueConflict[] {
     { name: 'deserved', amounts: deserved, most: capability, of: 'capability' },
     { name: 'guarantee', amounts: guarantee, most: deserved ?? capability, of: deserved ? 'deserved' : 'capability' },
   ];
-  const found = pairs.flatMap(({ name, amounts, most, of }) =>
+  return pairs.flatMap(({ name, amounts, most, of }) =>
     entries(amounts).flatMap((at): readonly QueueConflict[] => {
       const limit = getIn(most, keyOf(at));
       const [value, least] = [lowerQuantity(at).value, limit ? lowerQuantity(limit).value : null];
@@ -42,8 +41,4 @@ export function amountConflicts({ root }: Manifest): readonly QueueConflict[] {
       return [{ at, problem: `${name} ${asText(at)} is above ${of} ${asText(limit)}: Volcano rejects the queue` }];
     }),
   );
-  const weight = getIn(spec, 'weight');
-  const isShared = mayConcernAccelerators(entries(capability).map(keyOf).join(' '));
-  if (weight === undefined || asNumber(weight) !== 0 || !isShared) return found;
-  return [...found, { at: weight, problem: 'weight must be at least 1, not 0: Volcano rejects the queue' }];
 }

@@ -249,6 +249,8 @@ function checkPods(
   const [first] = found;
   const known = found.flatMap(({ file, facts }) => (file === null ? (facts.portNames ?? names) : names));
   if (first === undefined || known.some((name) => names.includes(name)) || crossReferences.mayBePatch()) return;
+  // Webhooks add sidecars with these ports.
+  if (names.some((name) => /envoy|istio|linkerd|dapr|queue|proxy|usermetric|autometric/.test(name ?? ''))) return;
   report({
     message: `${first.kind} ${shorten(first.name, 22)} has no container port named ${shorten(asText(at) ?? '', 20)}${known.length === 0 ? '' : `, only ${shorten(known.join(', '), 26)}`}: Prometheus gets no metrics of its pods`,
     span: spanOf(at),

@@ -152,7 +152,7 @@ function checkSubPath(mount: Cursor, container: Container, context: PodSetContex
     return;
   }
   if (expression === undefined || container.env.some(({ name }) => name === used)) return;
-  if (!hasAllVariables(container, context)) return;
+  if (comesFromElsewhere(used) || !hasAllVariables(container, context)) return;
   report({
     severity: 'error',
     message: `subPathExpr uses $(${shorten(used, 40)}), which the container does not define: the container never starts`,

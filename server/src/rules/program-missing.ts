@@ -78,7 +78,8 @@ export default defineRule({
     if (workload.manifest.apiVersion === '' || workload.partial) return;
     const lacks = lackingPrograms(image.value);
     const isBare = isBareImage(image.value) && container.type === 'app' && podSet.accelerators.length > 0;
-    if (podSet.accelerators.length > 0 && !isIncomplete(at)) checkHidden();
+    // The entrypoint of an image may fill the volume.
+    if (podSet.accelerators.length > 0 && container.command.length > 0 && !isIncomplete(at)) checkHidden();
     if ((lacks === undefined && !isBare) || isIncomplete(at) || mayHaveMore(container)) return;
     const isFound = check(container, 'the container never starts', 'the command fails', 'the wait never ends');
     if (isBare && !isFound) checkScript();

@@ -181,10 +181,6 @@ function trainerGpus(entrypoint: string) {
     const count = only === undefined || only.dynamic || others.length > 0 ? null : countIn(only.value);
     return only === undefined || count == null ? undefined : { count, text: `${only.written}=${only.value}` };
   };
-  const workers = flags.some(({ name, value }) => /^use[-_]gpu$/.test(name) && !/^(?:false|0)$/i.test(value ?? ''))
-    ? numberOf(workerNames)
-    : undefined;
-  if (workers !== undefined) return { perNode: 1, all: workers.count, text: workers.text };
   const nodes = numberOf(nodeNames);
   const gpus = numberOf(gpuNames);
   if (nodes === undefined || gpus === undefined) return undefined;
@@ -200,11 +196,12 @@ function codeGpus(entrypoint: string, { podSets, namespace }: Workload, { config
   const [only, ...others] = files.filter(([file]) => entrypoint.includes(file));
   const [, settings = ''] = /ScalingConfig\(([^()]{1,300})\)/.exec(only?.[1] ?? '') ?? [];
   const [, workers] = /\bnum_workers=(\d{1,4})\b/.exec(settings) ?? [];
+  // A worker may take a part of a GPU.
   if (workers === undefined || others.length > 0 || !/use_gpu=True/.test(settings)) return undefined;
+  if (/resources_per_worker/.test(settings)) return undefined;
   return { perNode: 1, all: Number(workers), text: `num_workers=${workers} in ${shorten(only?.[0] ?? '', 30)}` };
 }
 
-const workerNames: ReadonlySet<string> = new Set(['num-workers']);
 const nodeNames: ReadonlySet<string> = new Set(['nnodes', 'num-nodes', 'n-nodes']);
 const gpuNames: ReadonlySet<string> = new Set(['n-gpus-per-node', 'num-gpus-per-node', 'gpus-per-node']);
 

@@ -119,6 +119,7 @@ export default defineRule({
         isSlip(name, first.name) || isShuffled(name, first.name) || /-(?:deploy|stateful|sts|rollout|lws)/.test(name);
       const isTypo = first.file === null && first.name[0] === name[0] && (isClose || !scaled.has(first.kind));
       const pulls = at.parent?.parent?.step === 'imagePullSecrets';
+      if (pulls && registryIn(name) !== registryIn(first.name)) continue;
       const effect = isTypo ? (pulls ? ' The kubelet pulls without it' : effects.get(first.kind)) : undefined;
       context.report({
         ...(effect !== undefined && { severity: 'warning' }),
@@ -134,6 +135,11 @@ export default defineRule({
     }
   },
 });
+
+/** The registry in the name of a login: `ghcr-pull` and `gcr-pull` are two. */
+function registryIn(name: string): string | undefined {
+  return /\b(?:ghcr|[a-z]cr|ocir)\b/.exec(name)?.[0];
+}
 
 /** Reports a misspelled runtime class of NVIDIA's, which its operator and k3s make. */
 function checkRuntimeClass({ pod }: PodSet, { crossReferences, document, report }: PodSetContext): void {

@@ -7,7 +7,7 @@ import type { Manifest } from '../model/workload.ts';
 import { asBoolean, getIn } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { Table } from '../yaml/table.ts';
-import { kustomizationKind, secretMaker } from './kinds.ts';
+import { gangKind, kustomizationKind, secretMaker } from './kinds.ts';
 import { factsAs, fullName, fullNameOf, namespaceKey, referenced, type Scope } from './named.ts';
 import { nearest, pathFrom } from './place.ts';
 import { type NamedAt, namesIn } from './references.ts';
@@ -55,7 +55,8 @@ function isOptional({ parent }: NamedAt['at']): boolean {
 /** The kinds (without groups) on which the lookup of a reference depends. */
 export function dependenciesOf({ kinds }: Pick<NamedAt, 'kinds'>): readonly string[] {
   const setters = kinds.some((kind) => madeElsewhere.has(kind)) ? setterKinds : installerKinds;
-  return [...new Set([...kinds.map(bare), ...setters])];
+  const gangs = kinds.some((kind) => kind.endsWith('/PodGroup')) ? [gangKind] : [];
+  return [...new Set([...kinds.map(bare), ...setters, ...gangs])];
 }
 
 /** Kinds that install other objects, which are not in the workspace. */
@@ -102,6 +103,8 @@ function onlyTarget(scope: Scope, { kinds, name, namespace, at }: NamedAt): read
   if (only === undefined || others.length > 0 || only.object.namespace !== namespace) return [];
   const word = firstWord(name);
   if (word === undefined || word !== firstWord(only.object.name)) return [];
+  // A PodGroup with pods has its own meaning.
+  if (scope.workspace.objects(gangKind, nameOf, only.object.name, only.object.name).all.length > 0) return [];
   if (own.length === 1) return own;
   return kinds.flatMap((kind) => scope.workspace.objects(bare(kind), anyObject, '').nearestAbove(scope));
 }
@@ -124,6 +127,9 @@ function firstWord(name: string): string | undefined {
 /** The namespace of the only object in the file that a reference can mean, if it is written and the reference looks in another one. */
 export function otherNamespace(scope: Scope, { kinds, name, namespace }: NamedAt): string | null {
   const isMade = kinds.some((kind) => madeElsewhere.has(kind));
+  // Every namespace has these.
+  if (isMade && /^(?:default|builder|deployer|kube-root-ca\.crt|.*service-ca\.crt|istio-ca-root-cert)$/.test(name))
+    return null;
   // Some operators make copies for other namespaces.
   if (isMade && (namespace === null || scope.workspace.file(scope.key)?.summary.kinds.has(secretMaker))) return null;
   const own = kinds.filter((kind) => (isMade || projectKinds.has(kind)) && !isClusterKind(kind));

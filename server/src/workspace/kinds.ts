@@ -8,8 +8,8 @@ export function kindsIn(text: string): ReadonlySet<string> {
   const written = valuesOf(text, 'kind');
   const kinds = new Set(written.filter((kind) => namedKinds.has(kind)));
   if (
-    written.some((kind) => kind !== 'Secret' && /Secret|Certificate|OnePassword/.test(kind)) ||
-    /(?:reflec|replica)tion-allowed|kubed\.|kyverno/.test(text)
+    written.some((kind) => kind !== 'Secret' && /Secret|Certificate|OnePassword|^Bundle$/.test(kind)) ||
+    /(?:reflec|replica)tion-allowed|replicate-to|hnc\.x-k8s|kubed\.|kyverno/.test(text)
   )
     kinds.add(secretMaker);
   // Pods that share a claim must find each other.

@@ -114,7 +114,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
         clusterQueueOf(scope, namespace, name),
       ),
     gangPods: (namespace, group) =>
-      read([gangKind], ['gangPods', namespace, group], () => gangPods(scope, namespace, group)),
+      read([gangKind, ...scalerKinds], ['gangPods', namespace, group], () => gangPods(scope, namespace, group)),
     keysInFile: (name) => read(['ConfigMap'], ['keysInFile', name], () => keysInFile(scope, name)),
     queueCapacity: (group, name) =>
       read(['Queue'], ['queueCapacity', group, name], () =>

@@ -14,19 +14,26 @@ function namespaceOf({ object }: Found): string {
   return JSON.stringify(object.namespace);
 }
 
-/** The PodDisruptionBudgets that select pods with these labels. */
+/** A second one already prevents evictions. */
+const mostBudgets = 50;
+
+/** The PodDisruptionBudgets that select pods with these labels; of very many, the first. */
 export function budgetsOf(
   scope: Scope,
   namespace: string | null,
   labels: Table<string>,
 ): readonly Referenced<BudgetFacts>[] {
   const there = inNamespace(scope, 'PodDisruptionBudget', namespace);
-  return there.flatMap((found) => {
+  const budgets: Referenced<BudgetFacts>[] = [];
+  for (const found of there) {
     const facts = factsAs(found.object, 'budget');
-    if (facts === null || facts.selects === null) return [];
+    if (facts === null || facts.selects === null) continue;
     const fits = Object.entries(facts.selects).every(([key, value]) => labels[key] === value);
-    return fits ? [referenced(scope, found, facts)] : [];
-  });
+    if (fits) budgets.push(referenced(scope, found, facts));
+    // Each budget may ask for the others.
+    if (budgets.length === mostBudgets) break;
+  }
+  return budgets;
 }
 
 /** The labels by which most selectors find their pods. An index of each is made when it is first needed. */

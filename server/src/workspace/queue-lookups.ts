@@ -2,7 +2,8 @@ import type { FlavorFacts, QueueFacts, Referenced } from '../model/cross-referen
 import { gangKind } from './kinds.ts';
 import { agreed, candidates, factsAs, type Group, namespaceKey, oncePerGroup, type Scope } from './named.ts';
 import { isInSiblingFolder } from './place.ts';
-import { nameOf } from './workspace.ts';
+import { scalerKinds } from './scalers.ts';
+import { anyObject, nameOf } from './workspace.ts';
 
 /** The ClusterQueue behind a LocalQueue; undefined if it is unknown or ambiguous. */
 export function clusterQueueOf(
@@ -44,6 +45,9 @@ export function gangPods({ workspace }: Scope, namespace: string | null, group: 
   const members = workspace
     .objects(gangKind, nameOf, group, group)
     .all.filter(({ object }) => namespaceKey(object.namespace) === namespaceKey(namespace));
+  // A scaler may add pods.
+  if (members.length === 0 || scalerKinds.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0))
+    return null;
   const sum = members.reduce((all, { object }) => all + (factsAs(object, 'gang') ?? Number.NaN), 0);
   return sum > 0 ? sum : null;
 }
