@@ -38,7 +38,12 @@ export function amountConflicts({ root }: Manifest): readonly QueueConflict[] {
       const limit = getIn(most, keyOf(at));
       const [value, least] = [lowerQuantity(at).value, limit ? lowerQuantity(limit).value : null];
       if (value === null || least === null || value <= least || [at, limit].some(isUnknown)) return [];
-      return [{ at, problem: `${name} ${asText(at)} is above ${of} ${asText(limit)}: Volcano rejects the queue` }];
+      return [
+        {
+          at,
+          problem: `${name} ${asText(at)} is above ${of} ${asText(limit)}: recent versions of Volcano reject the queue`,
+        },
+      ];
     }),
   );
 }

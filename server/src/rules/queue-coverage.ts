@@ -29,8 +29,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * one of them, the workload stays suspended, and no pod exists whose events could show why.
  *
  * Kueue rejects a ClusterQueue whose flavors do not list the same resources in the same order as `coveredResources`. A queue without a
- * `namespaceSelector` takes workloads from no namespace: only an empty selector means all of them. Volcano rejects a queue whose `deserved` or
- * `guarantee` is above its `capability`.
+ * `namespaceSelector` takes workloads from no namespace: only an empty selector means all of them. Recent versions of Volcano reject a
+ * queue whose `deserved` or `guarantee` is above its `capability`; earlier ones never give it more than that.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -130,7 +130,7 @@ export default defineRule({
     const { root, kind, apiVersion } = manifest;
     if (kind === 'Queue' && groupOf(apiVersion) === 'scheduling.volcano.sh')
       for (const { at, problem } of amountConflicts(manifest))
-        context.report({ message: problem, span: spanOf(at), severity: 'error' });
+        context.report({ message: problem, span: spanOf(at), severity: 'warning' });
     if (kind !== 'ClusterQueue' || groupOf(apiVersion) !== 'kueue.x-k8s.io') return;
     const groups = items(getIn(root, 'spec', 'resourceGroups')).map((group) => ({
       group,
