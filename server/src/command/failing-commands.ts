@@ -82,10 +82,12 @@ function askingCommands(commands: readonly SimpleCommand[]): FailingCommand[] {
   });
 }
 
+/** New repositories, and scripts of other projects, which may do the same. */
+const mayFetchLists = either(/update|add-apt-repository|sources\.list/, /\|\s*(?:sudo\s+)?(?:ba)?sh\b|\.sh\b|setup/);
+
 /** The first installation of a script that never fetches the lists of packages, which the image does not have. */
 export function unlistedInstall(statements: readonly Statement[], text: string): FailingCommand | undefined {
-  // Scripts of other projects and new repositories fetch them, too.
-  if (/update|add-apt-repository|sources\.list|\|\s*(?:sudo\s+)?(?:ba)?sh\b|\.sh\b|setup/.test(text)) return undefined;
+  if (mayFetchLists.test(text)) return undefined;
   // Under a condition, what it installs may be there.
   const certain = statements.filter((one) => {
     const isGroup = one.kind === 'group' && /^(?:subshell|braces)$/.test(one.keyword) && one.after !== '||';

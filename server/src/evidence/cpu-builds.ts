@@ -1,5 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
-import { wordSet } from '../catalog/word-patterns.ts';
+import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import type { Word } from '../command/shell.ts';
 import { commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
@@ -18,7 +18,7 @@ const bare = wordSet(
 );
 
 /** Other packages, in a script, that may use the GPU. */
-const usesGpu = /cuda|gpu|cu1[1-9]|rocm|vllm|cupy|rapids|cudf|sglang|tensorrt|-r\s|--requirement|requirements/i;
+const usesGpu = partOf('cuda gpu cu1[1-9] rocm vllm cupy rapids cudf sglang tensorrt', '-r\\s requirement');
 
 /** The framework without CUDA that is all that a script installs in an image without one. */
 export function cpuBuild(container: Container): CpuBuild | undefined {

@@ -40,11 +40,11 @@ function looksForFile(statement: Statement | undefined): boolean {
 function deletesAll(options: readonly Word[]): boolean {
   const texts = options.map(({ text }) => text);
   const isDeleted = texts.includes('-delete') || (texts.includes('-exec') && texts.includes('rm'));
-  return (
-    isDeleted &&
-    texts.every((text) => /^(?:-delete|-exec|-(?:min|max)depth|-type|rm|-r?f?r?|[df\d]|\{\}|[+;]|--|\\;)$/.test(text))
-  );
+  return isDeleted && texts.every((text) => unselective.has(text) || /^(?:\d|-r?f?r?)$/.test(text));
 }
+
+/** What `find` and the `rm` that it starts may have without selecting files by name or age. */
+const unselective = wordSet('-delete -exec -mindepth -maxdepth -type d f rm {} + ; \\; --');
 
 /** Such a command that always runs; one under a condition may be meant. */
 export function deletesProgress(container: Container): Deletion | undefined {
