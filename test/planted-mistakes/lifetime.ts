@@ -12,6 +12,7 @@ export const planters: Planters = {
   'job-never-completes': besideServer,
   'eviction-blocked': evictionBlocked,
   'node-name-fixed': nodeNameFixed,
+  'spot-grace-period': spotGracePeriod,
 };
 
 // Devices that are held longer than they are used.
@@ -197,5 +198,13 @@ function provisioningRequestUnused(analysis: DocumentAnalysis): readonly Mistake
         place: { path: [...template, 'metadata', 'annotations', key], part: 'key' },
       };
     });
+  });
+}
+
+function spotGracePeriod(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ pod, podSet: { placement } }): readonly Mistake[] => {
+    if (placement.capacity !== 'spot' || !['aws', 'gcp', 'azure'].includes(placement.provider ?? '')) return [];
+    const key = 'terminationGracePeriodSeconds';
+    return [{ name: `${key} 900`, steps: put(pod, key, 900), place: { path: [...pod, key], part: 'value' } }];
   });
 }

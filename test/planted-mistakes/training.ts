@@ -28,7 +28,6 @@ export const planters: Planters = {
   'resume-disabled': resumeDisabled,
   'shm-missing': shmMissing,
   'spot-candidate': spotCandidate,
-  'spot-grace-period': spotGracePeriod,
   'spot-no-retry': spotNoRetry,
   'spot-selector-toleration': spotSelectorToleration,
   'spot-without-checkpoint': spotLosesClaim,
@@ -263,14 +262,6 @@ function isForShm(volume: Volume | undefined): boolean {
     /shm/.test(volume.name) &&
     asText(getIn(volume.at, 'emptyDir', 'medium')) === 'Memory'
   );
-}
-
-function spotGracePeriod(analysis: DocumentAnalysis): readonly Mistake[] {
-  return podSites(analysis).flatMap(({ pod, podSet: { placement } }): readonly Mistake[] => {
-    if (placement.capacity !== 'spot' || !['aws', 'gcp', 'azure'].includes(placement.provider ?? '')) return [];
-    const key = 'terminationGracePeriodSeconds';
-    return [{ name: `${key} 900`, steps: put(pod, key, 900), place: { path: [...pod, key], part: 'value' } }];
-  });
 }
 
 function spotNoRetry(analysis: DocumentAnalysis): readonly Mistake[] {
