@@ -10,6 +10,9 @@ export interface GangMember {
   readonly pods: number | null;
 }
 
+/** In place of a name that a template writes: it may be that of any group. */
+export const anyGang = '*';
+
 /** The pods of an object by the PodGroup that they name, for the scheduler plugins or for Volcano. */
 export function gangMembers(manifest: Manifest, options: FactsOptions): readonly GangMember[] {
   const workload = lowerManifest(manifest, options);
@@ -18,7 +21,9 @@ export function gangMembers(manifest: Manifest, options: FactsOptions): readonly
   return (workload?.podSets ?? []).flatMap(({ labels, annotations, pods }) => {
     const group =
       lookUp(labels, 'scheduling.x-k8s.io/pod-group') ?? lookUp(annotations, 'scheduling.k8s.io/group-name');
-    if (group === undefined || isTemplated(group.at)) return [];
-    return [{ group: group.value, pods: isOpen ? null : pods.max }];
+    if (group === undefined) return [];
+    return [
+      isTemplated(group.at) ? { group: anyGang, pods: null } : { group: group.value, pods: isOpen ? null : pods.max },
+    ];
   });
 }

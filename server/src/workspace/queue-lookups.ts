@@ -1,4 +1,5 @@
 import type { FlavorFacts, QueueFacts, Referenced } from '../model/cross-references.ts';
+import { anyGang } from './gang-members.ts';
 import { gangKind } from './kinds.ts';
 import { agreed, candidates, factsAs, type Group, namespaceKey, oncePerGroup, type Scope } from './named.ts';
 import { isInSiblingFolder } from './place.ts';
@@ -42,12 +43,14 @@ function clusterQueueIn(locals: Group): string | undefined {
 
 /** The pods of a PodGroup in all files; null if it has none here or if their number is unknown. */
 export function gangPods({ workspace }: Scope, namespace: string | null, group: string): number | null {
-  const members = workspace
-    .objects(gangKind, nameOf, group, group)
-    .all.filter(({ object }) => namespaceKey(object.namespace) === namespaceKey(namespace));
+  const [members = [], others = []] = [group, anyGang].map((name) =>
+    workspace
+      .objects(gangKind, nameOf, name, name)
+      .all.filter(({ object }) => namespaceKey(object.namespace) === namespaceKey(namespace)),
+  );
+  if (members.length === 0 || others.length > 0) return null;
   // A scaler may add pods.
-  if (members.length === 0 || scalerKinds.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0))
-    return null;
+  if (scalerKinds.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0)) return null;
   const sum = members.reduce((all, { object }) => all + (factsAs(object, 'gang') ?? Number.NaN), 0);
   return sum > 0 ? sum : null;
 }
