@@ -12,7 +12,7 @@ export interface StrayMemory {
   readonly where: string;
 }
 
-/** The stray volume of a container's pod, told of the first container with accelerators; undefined if one has it at /dev/shm, or may have. */
+/** The stray volume of a pod, for its first container with accelerators only; undefined if a container has it at /dev/shm, or may have. */
 export function strayMemory(container: Container, podSet: PodSet): StrayMemory | undefined {
   const { pod, volumes, containers } = podSet;
   const volume = volumeIn(volumes);

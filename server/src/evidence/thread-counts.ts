@@ -5,7 +5,7 @@ import { commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { type Cursor, isTemplated } from '../yaml/cursor.ts';
 
-/** How many threads a container is told to compute with. */
+/** The number of threads that a container's settings ask for. */
 export interface ThreadCount {
   readonly count: number;
   /** As written: `OMP_NUM_THREADS=64`. */

@@ -61,7 +61,7 @@ export interface CrossReferences {
   clusterQueueOf(namespace: string | null, localQueue: string): Referenced<QueueFacts> | undefined;
   /** The most of each resource that a queue of Volcano or KAI lets run at once. */
   queueCapacity(group: string, name: string): Referenced<Table<number>> | undefined;
-  /** The number of pods that name a PodGroup; null if there is none in the project or if it is unknown. */
+  /** The number of pods that name a PodGroup; null if the project has none or their number is unknown. */
   gangPods(namespace: string | null, group: string): number | null;
   /** The keys of the only ConfigMap of a name, if it is in the same file, in any namespace. */
   keysInFile(name: string): DataKeys | undefined;

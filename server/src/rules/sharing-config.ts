@@ -28,8 +28,8 @@ import { type DocumentContext, defineRule, type Report } from './rule.ts';
  * ## Why
  *
  * The plugin reads its configuration at startup. It stops if time slicing and MPS are combined, if a resource has fewer than two
- * replicas, or if a resource cannot be shared. The node then offers no GPUs at all. It also stops if the default config of the operator is none of
- * the ConfigMap's.
+ * replicas, or if a resource cannot be shared. The node then offers no GPUs at all. It also stops if the ConfigMap lacks the
+ * operator's default config.
  *
  * ```yaml invalid
  * apiVersion: v1

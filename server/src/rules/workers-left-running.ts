@@ -89,7 +89,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## Sources
  *
- * - [MPI operator: the default of CleanPodPolicy is None](https://github.com/kubeflow/trainer/issues/1753)
+ * - [MPI operator: CleanPodPolicy defaults to None](https://github.com/kubeflow/trainer/issues/1753)
  * - [Volcano: policies of a job](https://volcano.sh/en/docs/vcjob/)
  * - [JobSet: success policy](https://jobset.sigs.k8s.io/docs/concepts/)
  * - [Volcano: an MPI job](https://volcano.sh/en/docs/mpi_on_volcano/)

@@ -51,10 +51,10 @@ export function inBranches(
   return found;
 }
 
-/** More branches are not told apart. */
+/** With more branches than this, their amounts are not separated. */
 const maxBranches = 64;
 
-/** The template with most devices per pod of those that run for sure: its pods are there at the busiest moment, or others that have as many. */
+/** The template with most devices per pod of those that certainly run: its pods, or others with as many devices, are there at the busiest moment. */
 export function heaviestOf(use: Use, weights: readonly number[]): number | undefined {
   const sure = [...use].flatMap(([index, { runs }]) => (runs ? index : []));
   return sure.sort((a, b) => (weights[b] ?? 0) - (weights[a] ?? 0))[0];
