@@ -2,12 +2,12 @@ import { imageParts } from '../catalog/images.ts';
 import { usesGpus } from '../evidence/gpu-users.ts';
 import { rejectionOf } from '../evidence/rejection.ts';
 import { fix } from '../rewrite/fix.ts';
-import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { someText } from '../yaml/texts.ts';
-import { defineRule } from './rule.ts';
+import { type DocumentContext, defineRule } from './rule.ts';
 
 /**
  * An image name is invalid.
@@ -16,7 +16,8 @@ import { defineRule } from './rule.ts';
  *
  * The API server accepts any text as an image name. The kubelet does not: a name with spaces, with a placeholder in braces, with `//`, or
  * with uppercase letters in the repository ends in InvalidImageName. The pod never starts, possibly on a GPU node that was added for it.
- * A tag that does not exist has the same effect: those of NVIDIA's CUDA images name a system since CUDA 12.
+ * A tag that does not exist has the same effect: those of NVIDIA's CUDA images name a system since CUDA 12. A `{NAME}` next to a `${NAME}` is
+ * only a warning, because another program may fill it in.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -61,9 +62,13 @@ export default defineRule({
   severity: 'error',
   judgesWords: true,
   container({ image }, context) {
-    if (image === undefined || image.value === '' || isTemplated(image.at)) return;
+    if (image === undefined || image.value === '') return;
     // Workers with GPUs wait for the pod that starts or leads them.
     if (!usesGpus(context.workload)) return;
+    if (isTemplated(image.at)) {
+      reportMissingDollar(image.value, image.at, context);
+      return;
+    }
     const trimmed = image.value.trim();
     if (trimmed !== image.value && trimmed !== '' && !/\s/.test(trimmed)) {
       context.report({
@@ -88,6 +93,29 @@ export default defineRule({
     });
   },
 });
+
+/** Reports `{TAG}` next to `${REGISTRY}`: envsubst fills in the second only. */
+function reportMissingDollar(image: string, at: Cursor, { document, report }: DocumentContext): void {
+  const rest = image.replace(/\$\{[A-Za-z_]\w*\}/g, '');
+  const bare = /\{[A-Z_][A-Z0-9_]*\}/.exec(rest)?.[0];
+  if (bare === undefined || rest === image || rest.replace(bare, '').includes('{')) return;
+  // Others like it make the file a custom template with two syntaxes.
+  const hasOthers = (text: string) =>
+    (text.replaceAll(bare, '').match(/(?<![$\w{])\{[A-Za-z_]\w*\}/g) ?? []).length > 0;
+  if (document.root !== null && someText(document.root, hasOthers)) return;
+  report({
+    message: `Image ${shorten(image, 50)} has ${shorten(bare, 20)} without a $: envsubst does not fill it in, and the pod never starts (InvalidImageName)`,
+    span: spanOf(at),
+    severity: 'warning',
+    fixes: () => [
+      fix(
+        `Change to $${shorten(bare, 20)}`,
+        'unsafe',
+        replaceScalar(document, at, image.replace(/(?<!\$)(?=\{)/g, '$$')),
+      ),
+    ],
+  });
+}
 
 /** Whether NVIDIA has no such image of CUDA: since CUDA 12, all tags name a system. */
 function isMissingTag(image: string): boolean {
