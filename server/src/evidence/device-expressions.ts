@@ -50,6 +50,8 @@ export function celMismatch(text: string): { readonly problem: string; readonly 
       problem: `The attributes of NVIDIA's GPUs are in gpu.nvidia.com, not in ${shorten(domain, 30)}`,
       certain: false,
     };
+  const [, bare = ''] = /\battributes\[["']([^"'\].]{1,40})["']\]\s*[.[]/.exec(text) ?? [];
+  if (bare !== '') return { problem: `${bare} is not the domain of a driver, such as gpu.nvidia.com`, certain: false };
   const product = equalProduct.exec(text)?.[1];
   if (product !== undefined && isShortName(product))
     return {

@@ -141,10 +141,12 @@ function checkMethods(config: EmbeddedConfig, { report }: Pick<DocumentContext, 
       .replaceAll(/[^a-z]/g, '');
     const meant = letters.startsWith('timeslic') ? 'timeSlicing' : letters === 'mps' ? 'mps' : undefined;
     // The plugin, as Go does, ignores case.
-    if (meant === undefined || keyOf(field).toLowerCase() === meant.toLowerCase()) continue;
+    if ((meant === undefined && letters !== 'mig') || keyOf(field).toLowerCase() === meant?.toLowerCase()) continue;
+    const rest =
+      meant === undefined ? 'ignores it; flags.migStrategy is its setting' : `shares no GPUs; the field is ${meant}`;
     report({
       severity: 'warning',
-      message: `The device plugin has no field ${shorten(keyOf(field))} here and shares no GPUs; the field is ${meant}`,
+      message: `The device plugin has no field ${shorten(keyOf(field))} here and ${rest}`,
       span: config.keySpanOf(field),
     });
   }
