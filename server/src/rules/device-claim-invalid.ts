@@ -173,7 +173,8 @@ function isUnused(claim: Cursor, { containers, inherited }: PodSet, context: Pod
     return to === undefined ? [] : (crossReferences.claim(kind, workload.namespace, to) ?? []);
   });
   if (found !== undefined) return found.facts.some(({ requested }) => /\bgpu\b/.test(requested.name));
-  return [name, ...source].some((word) => /(?:^|[-.])gpus?(?:[-.\d]|$)/.test(word ?? ''));
+  const words = [name, ...source].join(' ');
+  return /(?:^|[-. ])gpus?(?:[-.\d ]|$)/.test(words) && !/nic|net|rdma|roce|sriov|imex|channel|align/.test(words);
 }
 
 /** Whether a claim of the project is for whole GPUs, and not shared by its name. */
