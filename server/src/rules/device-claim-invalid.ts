@@ -89,7 +89,8 @@ export default defineRule({
     for (const devices of placesAt(manifest.root, path)) checkDevices(devices, manifest, context);
   },
   podSet(podSet, context) {
-    if (!context.document.template) checkReferences(podSet, context);
+    // In values, templates are texts that a chart fills in.
+    if (!context.document.template || isValues(context.workload)) checkReferences(podSet, context);
   },
 });
 
