@@ -175,7 +175,7 @@ export const customTypes: Readonly<Record<string, string>> = {
   KaitoResource: 'count:i instanceType labelSelector:LabelSelector preferredNodes:[s partition:*',
   // Karpenter
   NodePool: object('NodePoolSpec'),
-  NodePoolSpec: 'template:NodePoolTemplate disruption:NodePoolDisruption limits:* weight:i replicas:i',
+  NodePoolSpec: 'template:NodePoolTemplate disruption:NodePoolDisruption limits:{q weight:i replicas:i',
   NodePoolTemplate: 'metadata:NodePoolMetadata spec:NodePoolNode',
   NodePoolMetadata: 'labels:{s annotations:{s',
   NodePoolNode:

@@ -5,9 +5,13 @@ import type { InstanceType } from './types.ts';
 
 /**
  * The instance types that a value means if no provider can have a type of its name: one written with other separators, or a size that is no
- * size of its provider (`g5.12xlarg`, `p4d.24xl`). Empty for known types and for all that might exist: providers add types before the catalog does.
+ * size of its provider (`g5.12xlarg`, `p4d.24xl`), or the family alone (`g4dn`). Empty for known types and for all that might exist: providers add
+ * types before the catalog does.
  */
 export function instanceTypesMeant(value: string): readonly string[] {
+  // The families of EC2. Other names without a size may be types of smaller clouds.
+  const ofFamily = /^[a-z]{1,3}\d[a-z]{0,3}$/.test(value) ? (byFamily().get(`${value}.`) ?? []) : [];
+  if (ofFamily.length > 0) return [...ofFamily].sort((a, b) => (a.vcpu ?? 0) - (b.vcpu ?? 0)).map(({ name }) => name);
   if (value.length < 5 || value.length > 63 || instanceType(value) !== undefined) return [];
   const same = byLetters().get(lettersOf(value)) ?? byFamily().get(familyOf(value))?.filter(isSizeOf(value)) ?? [];
   return same.map(({ name }) => name);

@@ -66,7 +66,7 @@ function listedPools(manifest: Manifest): ReturnType<typeof locatedPools> | unde
 }
 
 /** The pools of a provider's own kind, each with the mapping that describes it. */
-function poolsByFields(manifest: Manifest): readonly { readonly pool: NodePool; readonly at: Cursor }[] {
+export function poolsByFields(manifest: Manifest): readonly { readonly pool: NodePool; readonly at: Cursor }[] {
   const { root, apiVersion, kind } = manifest;
   const described = poolOfFields(groupOf(apiVersion), kind);
   if (described === undefined) return [];
@@ -162,7 +162,8 @@ function meansGpu(requirement: Cursor): Reason | undefined {
   if (/\/instance-category$/.test(key)) return each((text) => /^(?:p|g|inf|trn|dl)$/.test(text));
   if (/\/instance-family$/.test(key)) return each((text) => /^(?:p|gr?)\d[\w-]*$|^(?:inf|trn|dl)\d/.test(text));
   if (isInstanceTypeLabel(key)) return each((text) => hasAccelerator(text));
-  if (/\/sku-family$/.test(key)) return undefined;
+  // Azure's N series, whose cards are of several vendors.
+  if (/\/sku-family$/.test(key)) return each((text) => text === 'N') && { because: reason.because, vendor: null };
   return isGpuLabel(key) ? each((text) => gpusByLabel(key, text).length > 0) : undefined;
 }
 

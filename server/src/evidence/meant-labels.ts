@@ -14,6 +14,10 @@ export function meantValues(key: string, value: string): readonly string[] {
   if (sameLetters.length > 0) return sameLetters;
   const branded = key === productLabel ? known.filter((one) => one.toLowerCase() === `nvidia-${letters}`) : [];
   if (branded.length > 0) return branded;
+  // Cards of the brand Tesla have no other, and the name of an Ada card ends in a word that people omit.
+  const renamed = [letters.replace(/^nvidia-(?=tesla-)/, ''), `${letters}-generation`, `nvidia-${letters}-generation`];
+  const whole = key === productLabel ? known.filter((one) => renamed.includes(one.toLowerCase())) : [];
+  if (whole.length > 0) return whole;
   const card = cardOf(value);
   if (card === undefined || !isCertainlyWrong(key, value)) return [];
   const same = known.filter((candidate) => cardOf(candidate) === card);

@@ -96,6 +96,14 @@ export default defineRule({
       for (const value of wrongNumbers(expression))
         report({ message: `${said(expression, value)}: the scheduler cannot place the pod`, span: spanOf(value) });
     }
+    for (const { key, values } of podSet.selectors.filter(({ key }) => numericLabel.test(key))) {
+      if (values.some(({ value, at }) => isUnknown(at) || /^\d*$/.test(value))) continue;
+      for (const { value, at } of values)
+        report({
+          message: `${key} is a whole number${key.endsWith('memory') ? ' of MiB' : ''}, not "${shorten(value, 20)}": no node matches, and the pod stays Pending`,
+          span: spanOf(at),
+        });
+    }
     for (const constraint of placesAt(podSet.pod, 'topologySpreadConstraints.*'))
       checkSpread(constraint, podSet, context);
     for (const side of ['podAffinity', 'podAntiAffinity']) checkSelected(side, podSet, context);
@@ -197,6 +205,10 @@ function checkSelected(side: string, podSet: PodSet, { report, workload, documen
     });
   }
 }
+
+/** Labels of NVIDIA's GPU feature discovery and of Karpenter that hold numbers. */
+const numericLabel =
+  /^(?:nvidia\.com\/gpu\.(?:count|memory|replicas)|karpenter\.k8s\.aws\/instance-(?:gpu-)?(?:count|memory|cpu))$/;
 
 function wrongNumbers(expression: Cursor): readonly Cursor[] {
   if (!/^(Gt|Lt)$/.test(writtenText(getIn(expression, 'operator')) ?? '')) return [];

@@ -1,6 +1,8 @@
+import { celMismatch, celProblem } from '../evidence/device-expressions.ts';
 import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
 import { dnsLabel, keyProblem, nameProblem } from '../model/api-syntax.ts';
 import { groupOf } from '../model/manifest.ts';
+import { isValues } from '../model/values.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
@@ -26,7 +28,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * ## Why
  *
  * A request in a claim is either `exactly` one kind of device or the `firstAvailable` of several. Constraints and configurations refer to
- * its name. `allocationMode: All` has no count. A pod names either a ResourceClaim or a ResourceClaimTemplate.
+ * its name. `allocationMode: All` has no count. A pod names either a ResourceClaim or a ResourceClaimTemplate, and a container gets the
+ * devices only if it also names the claim. Selectors are written in CEL, where capacities have methods instead of operators.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -86,7 +89,8 @@ export default defineRule({
     for (const devices of placesAt(manifest.root, path)) checkDevices(devices, manifest, context);
   },
   podSet(podSet, context) {
-    if (!context.document.template) checkReferences(podSet, context);
+    // In values, templates are texts that a chart fills in.
+    if (!context.document.template || isValues(context.workload)) checkReferences(podSet, context);
   },
 });
 
@@ -101,50 +105,21 @@ const expressions = [
 function checkCel(at: Cursor, { kind }: Manifest, { report }: RuleContext): void {
   const text = isTemplated(at) ? '' : (asText(at) ?? '');
   const problem = celProblem(text);
-  if (problem === undefined && /attributes\[["']gpu\.nvidia\.com["']\](?:\.memory\b|\[["']memory["']\])/.test(text))
+  if (problem !== undefined)
+    report({ message: `The CEL expression must ${problem}: the API server rejects the ${kind}`, span: spanOf(at) });
+  const mismatch = problem === undefined ? celMismatch(text) : undefined;
+  if (mismatch !== undefined)
     report({
-      message: 'memory is in device.capacity, not in device.attributes: no GPU matches, and the pod stays Pending',
+      severity: mismatch.certain ? 'error' : 'warning',
+      message: `${mismatch.problem}: no GPU matches, and the pod stays Pending`,
       span: spanOf(at),
     });
-  const [, domain = ''] = /\b(?:attributes|capacity)\[["'](nvidia\.com[^"'\]]{0,40})["']\]\s*[.[]/.exec(text) ?? [];
-  if (problem === undefined && domain !== '')
-    report({
-      severity: 'warning',
-      message: `The attributes of NVIDIA's GPUs are in gpu.nvidia.com, not in ${shorten(domain, 30)}: no GPU matches, and the pod stays Pending`,
-      span: spanOf(at),
-    });
-  if (problem === undefined) return;
-  report({ message: `The CEL expression must ${problem}: the API server rejects the ${kind}`, span: spanOf(at) });
-}
-
-/** Operators of other languages, and brackets without a partner. */
-function celProblem(text: string): string | undefined {
-  // The API server rejects longer ones.
-  if (text.length > 10_240 || /"""|'''|\/\//.test(text)) return undefined;
-  // An attribute is in the map of its driver.
-  const [, bare] = /\battributes\[["']([^"'\]]{1,60})["']\]\s*[=!]=/.exec(text) ?? [];
-  if (bare !== undefined) return `name the driver before "${shorten(bare, 24)}", as in attributes["gpu.nvidia.com"]`;
-  if (/\bcapacity\[["'][^"'\]]{1,60}["']\](?:\.\w{1,60}|\[["'][^"'\]]{1,60}["']\])\s*[<>=!]=?\s*["'\d]/.test(text))
-    return 'compare a capacity by compareTo(quantity("40Gi"))';
-  const code = text.replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, '0');
-  const wrong = [
-    ['==', /(?:^|[^=!<>])=(?!=)/, '='],
-    ['&&', /(?:^|[^&])&(?!&)/, '&'],
-    ['||', /(?:^|[^|])\|(?!\|)/, '|'],
-    ['&&', /[\w)\]]\s+and\s+[\w(!]/, 'and'],
-    ['||', /[\w)\]]\s+or\s+[\w(!]/, 'or'],
-  ] as const;
-  const [right, , written] = wrong.find(([, pattern]) => pattern.test(code)) ?? [];
-  if (right !== undefined) return `use "${right}", not "${written}"`;
-  const [odd] = ['()', '[]', '{}'].filter(
-    ([open = '', close = '']) => code.split(open).length !== code.split(close).length,
-  );
-  return odd === undefined ? undefined : `have as many "${odd.charAt(0)}" as "${odd.charAt(1)}"`;
 }
 
 const names = ['resourceClaimName', 'resourceClaimTemplateName'];
 
-function checkReferences({ pod, pods }: PodSet, context: PodSetContext): void {
+function checkReferences(podSet: PodSet, context: PodSetContext): void {
+  const { pod, pods } = podSet;
   const { report, document, workload } = context;
   for (const claim of placesAt(pod, 'resourceClaims.*')) {
     if (claim.node.kind !== 'map' || isIncomplete(claim)) continue;
@@ -169,8 +144,38 @@ function checkReferences({ pod, pods }: PodSet, context: PodSetContext): void {
         message: `Claim ${name} needs resourceClaimName or resourceClaimTemplateName: the API server rejects the pod`,
         span: spanOf(getIn(claim, 'name') ?? claim),
       });
+    } else if (isUnused(claim, podSet, context)) {
+      report({
+        severity: 'warning',
+        message: `No container uses claim ${name}: the pod holds its GPU, but no container gets it without resources.claims`,
+        span: spanOf(getIn(claim, 'name') ?? claim),
+      });
     }
   }
+}
+
+/** Whether a claim of GPUs gives its devices to no container. Network cards and channels may belong to the whole pod. */
+function isUnused(claim: Cursor, { containers, inherited }: PodSet, context: PodSetContext): boolean {
+  const { workload, crossReferences } = context;
+  const name = writtenText(getIn(claim, 'name'));
+  const isWhole =
+    (!workload.partial || isValues(workload)) &&
+    inherited.length === 0 &&
+    containers.some(({ type }) => type === 'app');
+  if (name === undefined || !isWhole) return false;
+  const claims = containers.map(({ resources }) => getIn(resources, 'claims'));
+  if (containers.some(({ at, resources }) => isIncomplete(at) || isIncomplete(resources))) return false;
+  if (claims.some((list) => isIncomplete(list) || items(list).some((one) => asText(getIn(one, 'name')) === name)))
+    return false;
+  const kinds = ['ResourceClaim', 'ResourceClaimTemplate'] as const;
+  const source = names.map((key) => writtenText(getIn(claim, key)));
+  const [found] = kinds.flatMap((kind, index) => {
+    const to = source[index];
+    return to === undefined ? [] : (crossReferences.claim(kind, workload.namespace, to) ?? []);
+  });
+  if (found !== undefined) return found.facts.some(({ requested }) => /\bgpu\b/.test(requested.name));
+  const words = [name, ...source].join(' ');
+  return /(?:^|[-. ])gpus?(?:[-.\d ]|$)/.test(words) && !/nic|net|rdma|roce|sriov|imex|channel|align/.test(words);
 }
 
 /** Whether a claim of the project is for whole GPUs, and not shared by its name. */

@@ -1,22 +1,35 @@
 import { allInstanceTypes, gpus, hasArmHost, isInstanceTypeLabel } from '../catalog/index.ts';
 import { type GpuPool, gpuPools } from '../evidence/gpu-pools.ts';
+import { reservedLabels } from '../evidence/reserved-node-labels.ts';
 import { isAllowed } from '../model/machine-terms.ts';
 import { groupOf } from '../model/manifest.ts';
 import { lowerRequirement, type NodeRequirement } from '../model/node-terms.ts';
 import { lowerQuantity } from '../model/quantity.ts';
-import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isUnseen,
+  items,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A Karpenter pool that never starts a GPU node.
+ * A GPU pool that never starts a node: no machine meets its requirements, or one of its labels is reserved.
  *
  * ## Why
  *
  * A node must meet all requirements of its pool. If the named machines do not meet one of them, for example another GPU or another
  * architecture, no machine is left. Limits also exclude machines: Karpenter starts none that has more of a resource than the limits leave.
- * In both cases the pool looks ready, and its pods stay Pending.
+ * In both cases the pool looks ready, and its pods stay Pending. Labels such as `node-role.kubernetes.io/gpu` can only be set by an administrator:
+ * Karpenter and eksctl reject them, and a kubelet that gets one does not start.
  *
  * ```yaml invalid
  * apiVersion: karpenter.sh/v1
@@ -64,12 +77,18 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## Sources
  *
  * - [Karpenter: NodePools](https://karpenter.sh/docs/concepts/nodepools/)
+ * - [Kubernetes: NodeRestriction](https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction)
  * - [aws/karpenter-provider-aws#8068](https://github.com/aws/karpenter-provider-aws/issues/8068)
  */
 export default defineRule({
   topic: 'placement',
   severity: 'error',
   manifest(manifest, context) {
+    for (const { at, key, problem } of reservedLabels(manifest))
+      context.report({
+        message: `${shorten(key, 50)} is in Kubernetes' own domain, where nodes cannot label themselves: ${problem}`,
+        span: keySpanOf(at),
+      });
     if (groupOf(manifest.apiVersion) !== 'karpenter.sh') return;
     for (const pool of gpuPools(manifest)) {
       const list = getIn(pool.owner, 'requirements');

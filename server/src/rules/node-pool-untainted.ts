@@ -1,3 +1,4 @@
+import { bareMachinePools } from '../evidence/bare-machine-pools.ts';
 import { type GpuPool, gpuPools, hasTaints, poolResource } from '../evidence/gpu-pools.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -56,7 +57,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For pools that may also start nodes without accelerators, and for GKE, which taints its GPU nodes itself.
+ * For pools that may also start nodes without accelerators, and for GKE and kOps, which taint their GPU nodes themselves. Of the pools of OpenShift,
+ * Cluster API and Crossplane, those on AWS and Azure are judged.
  *
  * ## Sources
  *
@@ -81,6 +83,14 @@ export default defineRule({
         fixes: () => [taint(described, context)],
       });
     }
+    for (const { name, type, vendor, owner } of bareMachinePools(manifest)) {
+      const place = getIn(manifest.root, 'metadata', 'name') ?? getIn(manifest.root, 'kind');
+      context.report({
+        message: `GPU ${manifest.kind}${name === null ? '' : ` ${shorten(name)}`} (${shorten(type, 36)}) has no taint: pods that request no GPU can start and fill its nodes`,
+        span: spanOf(place ?? manifest.root),
+        fixes: () => (owner === undefined ? [] : [taint({ owner, vendor }, context)]),
+      });
+    }
   },
 });
 
@@ -91,7 +101,7 @@ function deviceWords({ vendor }: GpuPool): readonly [string, string] {
   return vendor === 'habana' ? ['Gaudi', 'Gaudi device'] : ['GPU', 'GPU'];
 }
 
-function taint({ owner, vendor }: GpuPool, { document }: RuleContext): Fix | undefined {
+function taint({ owner, vendor }: Pick<GpuPool, 'owner' | 'vendor'>, { document }: RuleContext): Fix | undefined {
   const key = poolResource(vendor);
   if (key === undefined) return undefined;
   const value = { key, value: 'true', effect: 'NoSchedule' };

@@ -3,6 +3,7 @@ import { queueLabel } from '../evidence/queue-label.ts';
 import { isSet, placesAt } from '../evidence/written.ts';
 import { mayConcernAccelerators } from '../model/concern.ts';
 import { groupOf } from '../model/manifest.ts';
+import { lowerQuantity } from '../model/quantity.ts';
 import type { Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
@@ -116,7 +117,8 @@ export default defineRule({
     const queue = context.crossReferences.clusterQueueOf(workload.namespace, label.value);
     const covered = queue?.facts.resources;
     if (queue === undefined || covered == null) return;
-    const [missing, ...others] = requestedResources(workload).filter((resource) => !covered.includes(resource));
+    const requested = [...requestedResources(workload), ...plainResources(workload)];
+    const [missing, ...others] = requested.filter((resource) => !covered.includes(resource));
     if (missing === undefined) return;
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
     const where = queue.file === null ? '' : ` (${shorten(queue.file)})`;
@@ -214,6 +216,17 @@ function requestedResources({ podSets }: Workload): readonly string[] {
     .filter(({ accelerators }) => accelerators.length === 1)
     .flatMap(({ accelerators }) => accelerators.filter(({ count }) => count !== null && count > 0));
   return [...new Set(requests.map(({ resource }) => resource))];
+}
+
+/** Whether the pods request CPU or memory: a limit without a request is a request, too. Kueue counts them like devices. */
+function plainResources({ podSets }: Workload): readonly string[] {
+  const containers = podSets.filter(({ pods }) => pods.max !== 0).flatMap((podSet) => podSet.containers);
+  return ['cpu', 'memory'].filter((name) => containers.some(({ resources }) => requests(resources, name)));
+}
+
+function requests(resources: Cursor | undefined, name: string): boolean {
+  const at = getIn(resources, 'requests', name) ?? getIn(resources, 'limits', name);
+  return at !== undefined && !isTemplated(at) && (lowerQuantity(at).value ?? 0) > 0;
 }
 
 /** The texts of a list, or those under a key of its items; undefined if one of them is unknown. */

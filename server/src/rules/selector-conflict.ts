@@ -4,7 +4,7 @@ import { crowdedNodes, otherVendor } from '../evidence/vendor-mismatch.ts';
 import { modelsOf } from '../model/gpu-model.ts';
 import { selectedRegions, topologyLabel } from '../model/placement.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
-import type { Selector } from '../model/workload.ts';
+import type { PodSet, Selector } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
@@ -55,7 +55,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If lists of alternatives have a GPU in common, and for unknown values and labels.
+ * If lists of alternatives have a GPU in common, and for unknown values and labels. A label with two different values is a conflict whatever it means.
  *
  * ## Sources
  *
@@ -102,8 +102,41 @@ export default defineRule({
       });
       return;
     }
+    const twice = podSet.inherited.length > 0 ? undefined : disjoint(podSet);
+    if (twice === undefined) return;
+    context.report({
+      message: `${twice.problem}: no node matches both, and the pod stays Pending`,
+      span: spanOfSelector(twice.selector),
+    });
   },
 });
+
+/** A label of which the selector and the affinity allow different values, or whose only values another expression excludes. */
+function disjoint({
+  selectors,
+  avoided,
+}: PodSet): { readonly problem: string; readonly selector: Selector } | undefined {
+  const isKnown = ({ values }: Selector) => values.length > 0 && values.every(({ at }) => !isUnseen(at));
+  const written = selectors.filter(isKnown).slice(0, 64);
+  const earlier = new Map<string, Selector>();
+  for (const selector of written) {
+    const other = earlier.get(selector.key);
+    earlier.set(selector.key, selector);
+    if (other === undefined || (other.from === 'nodeSelector' && selector.from === 'nodeSelector')) continue;
+    if (selector.values.some(({ value }) => other.values.some((one) => one.value === value))) continue;
+    const where = other.from === 'nodeSelector' ? 'the nodeSelector but' : 'one expression but';
+    const place = other.from === 'nodeSelector' ? 'the affinity' : 'another';
+    const problem = `${shortKey(selector)} is ${firstValue(other)} in ${where} ${firstValue(selector)} in ${place}`;
+    return { problem, selector };
+  }
+  for (const selector of avoided.filter(isKnown).slice(0, 64)) {
+    const wanted = earlier.get(selector.key);
+    const excluded = new Set(selector.values.map(({ value }) => value));
+    if (wanted === undefined || !wanted.values.every(({ value }) => excluded.has(value))) continue;
+    return { problem: `${shortKey(selector)} is ${firstValue(wanted)}, which the affinity excludes`, selector };
+  }
+  return undefined;
+}
 
 function isAmd64({ key, values }: Selector): boolean {
   return key === 'kubernetes.io/arch' && values.length === 1 && values[0]?.value === 'amd64';

@@ -110,6 +110,8 @@ export default defineRule({
     }
     for (const at of (machinePaths[`${groupOf(apiVersion)}/${kind}`] ?? []).flatMap((types) => placesAt(root, types)))
       checkMachine(instanceTypeLabel, { value: asText(at) ?? '', at }, 'No node starts', context);
+    for (const [path, label] of cardPaths[`${groupOf(apiVersion)}/${kind}`] ?? [])
+      for (const at of placesAt(root, path)) checkValue(label, { value: asText(at) ?? '', at }, 'starts', context);
     const pool = groupOf(apiVersion) === 'karpenter.sh' ? poolPaths[kind] : undefined;
     if (pool === undefined) return;
     for (const requirement of placesAt(root, `${pool}.requirements.*`)) checkPool(requirement, context);
@@ -205,6 +207,17 @@ const machinePaths = table<readonly string[]>({
     `${groups}.*.instanceTypes.*`,
     `${groups}.*.instancesDistribution.instanceTypes.*`,
   ]),
+});
+
+/** The cards of objects that start nodes, with the label whose values name them. */
+const cardPaths = table<readonly (readonly [path: string, label: string])[]>({
+  'cloud.google.com/ComputeClass': [
+    ['spec.priorities.*.gpu.type', 'cloud.google.com/gke-accelerator'],
+    ['spec.priorities.*.tpu.type', 'cloud.google.com/gke-tpu-accelerator'],
+  ],
+  'container.cnrm.cloud.google.com/ContainerNodePool': [
+    ['spec.nodeConfig.guestAccelerator.*.type', 'cloud.google.com/gke-accelerator'],
+  ],
 });
 
 const instanceTypeLabel = 'node.kubernetes.io/instance-type';

@@ -12,6 +12,7 @@ import {
   type Cursor,
   entries,
   getIn,
+  isIncomplete,
   isTemplated,
   items,
   keyOf,
@@ -28,8 +29,8 @@ import { type DocumentContext, defineRule, type Report } from './rule.ts';
  * ## Why
  *
  * The plugin reads its configuration at startup. It stops if time slicing and MPS are combined, if a resource has fewer than two
- * replicas, or if a resource cannot be shared. The node then offers no GPUs at all. It also stops if the ConfigMap lacks the
- * operator's default config.
+ * replicas or none, or if a resource cannot be shared. The node then offers no GPUs at all. It also stops if the ConfigMap lacks the
+ * operator's default config. It ignores fields that it does not know, and so a method that is not under `sharing`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -73,6 +74,9 @@ export default defineRule({
     const config = configInDocument(document, 'sharing');
     if (config !== undefined) check(config, limited(context));
     for (const inValues of configsInValues(document, 'sharing')) check(inValues, limited(context));
+    const misplaced = configInDocument(document, 'timeSlicing');
+    for (const one of [...(misplaced === undefined ? [] : [misplaced]), ...configsInValues(document, 'timeSlicing')])
+      checkPlace(one, context);
     const root = document.root === null ? undefined : rootCursor(document.root);
     if (root === undefined || getIn(root, 'devicePlugin') === undefined || !mayBeValues(root)) return;
     for (const one of unknownDefaultsIn(root, () => undefined)) context.report(describe(one));
@@ -83,6 +87,7 @@ export default defineRule({
     for (const config of configsInConfigMap(manifest, 'sharing', context.document)) {
       check(config, limited(context));
     }
+    for (const config of configsInConfigMap(manifest, 'timeSlicing', context.document)) checkPlace(config, context);
   },
 });
 
@@ -116,7 +121,19 @@ function check(config: EmbeddedConfig, context: Pick<DocumentContext, 'report'>)
   }
 }
 
-/** Reports a method under another spelling of its name, or next to `sharing` instead of in it. */
+/** Reports a method that is at the top of the file. */
+function checkPlace({ root, keySpanOf }: EmbeddedConfig, { report }: Pick<DocumentContext, 'report'>): void {
+  const method = getIn(root, 'timeSlicing');
+  const names = items(getIn(method, 'resources')).map((resource) => asText(getIn(resource, 'name')) ?? '');
+  if (method === undefined || !names.some((name) => isShareable(name, 'timeSlicing'))) return;
+  report({
+    severity: 'warning',
+    message: 'The device plugin ignores timeSlicing here: it belongs under sharing, and no GPU is shared',
+    span: keySpanOf(method),
+  });
+}
+
+/** Reports a method under another spelling of its name. */
 function checkMethods(config: EmbeddedConfig, { report }: Pick<DocumentContext, 'report'>): void {
   for (const field of entries(getIn(config.root, 'sharing'))) {
     const letters = keyOf(field)
@@ -124,10 +141,12 @@ function checkMethods(config: EmbeddedConfig, { report }: Pick<DocumentContext, 
       .replaceAll(/[^a-z]/g, '');
     const meant = letters.startsWith('timeslic') ? 'timeSlicing' : letters === 'mps' ? 'mps' : undefined;
     // The plugin, as Go does, ignores case.
-    if (meant === undefined || keyOf(field).toLowerCase() === meant.toLowerCase()) continue;
+    if ((meant === undefined && letters !== 'mig') || keyOf(field).toLowerCase() === meant?.toLowerCase()) continue;
+    const rest =
+      meant === undefined ? 'ignores it; flags.migStrategy is its setting' : `shares no GPUs; the field is ${meant}`;
     report({
       severity: 'warning',
-      message: `The device plugin has no field ${shorten(keyOf(field))} here and shares no GPUs; the field is ${meant}`,
+      message: `The device plugin has no field ${shorten(keyOf(field))} here and ${rest}`,
       span: config.keySpanOf(field),
     });
   }
@@ -153,9 +172,10 @@ function checkMethod(
   config: EmbeddedConfig,
   { report }: Pick<DocumentContext, 'report'>,
 ): void {
-  checkFields(method, methodFields);
-  for (const resource of items(getIn(method, 'resources'))) {
-    checkFields(resource, resourceFields);
+  const listed = getIn(method, 'resources');
+  checkFields(method, methodFields, entries(method).length === 0 ? [] : ['resources']);
+  for (const resource of items(listed)) {
+    checkFields(resource, resourceFields, ['name', 'replicas']);
     const name = getIn(resource, 'name');
     const text = asText(name);
     if (name !== undefined && text !== undefined && !isTemplated(name) && !isShareable(text, kind)) {
@@ -165,24 +185,40 @@ function checkMethod(
           : 'time slicing shares only nvidia.com/gpu and nvidia.com/mig-*';
       report({ message: `${shorten(text)} cannot be shared: ${allowed}`, span: config.spanOf(name) });
     }
-    const replicas = getIn(resource, 'replicas');
+    checkReplicas(getIn(resource, 'replicas'));
+  }
+
+  function checkReplicas(replicas: Cursor | undefined): void {
     const count = asNumber(replicas);
-    if (replicas === undefined || count === undefined || (Number.isInteger(count) && count >= 2)) continue;
+    if (replicas === undefined || isTemplated(replicas)) return;
+    const text = replicas.node.kind === 'scalar' ? replicas.node.value : undefined;
+    const isText = typeof text === 'string' && /^\d+$/.test(text);
+    if (!isText && (count === undefined || (Number.isInteger(count) && count >= 2))) return;
+    const rule = 'replicas must be a whole number of at least 2';
     report({
-      message: `replicas must be a whole number of at least 2, not ${count}: the device plugin does not start`,
+      message: `${rule}, not ${isText ? `the string "${shorten(text, 12)}"` : count}: the device plugin does not start`,
       span: config.spanOf(replicas),
     });
   }
 
-  function checkFields(map: Cursor, known: ReadonlySet<string>): void {
-    for (const field of entries(map)) {
-      if (known.has(keyOf(field))) continue;
+  /** The plugin ignores a field that it does not know, but not the lack of one that it needs. */
+  function checkFields(map: Cursor, known: ReadonlySet<string>, needed: readonly string[]): void {
+    if (map.node.kind !== 'map' || isIncomplete(map)) return;
+    const missing = needed.find((key) => getIn(map, key) === undefined);
+    const unknown = entries(map).filter((field) => !known.has(keyOf(field)));
+    const [first] = unknown;
+    if (missing !== undefined) {
+      report({
+        message: `The device plugin needs ${missing} here: it does not start`,
+        span: first === undefined ? config.spanOf(map) : config.keySpanOf(first),
+      });
+    }
+    for (const field of missing === undefined ? unknown : unknown.slice(1))
       report({
         severity: 'warning',
         message: `The device plugin has no field ${shorten(keyOf(field))} here and ignores it`,
         span: config.keySpanOf(field),
       });
-    }
   }
 }
 
