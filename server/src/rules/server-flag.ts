@@ -1,7 +1,10 @@
 import { imageParts } from '../catalog/images.ts';
 import { titleOf } from '../catalog/program-records.ts';
 import { readFlags } from '../command/flags.ts';
+import type { Word } from '../command/shell.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { wrongVariables } from '../evidence/launcher-variables.ts';
+import { outdatedFlags } from '../evidence/outdated-flags.ts';
 import { repeatedEntrypoint } from '../evidence/repeated-entrypoint.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
 import { wrongFlags } from '../evidence/server-flags.ts';
@@ -30,7 +33,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * never serves. Most such flags are misspelled, are those of another server, or are options of `docker run` (`--shm-size`), which
  * belong before the image. A switch takes no value: `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a
  * variable such as `MAX_MODEL_LEN` it starts, but uses its default (severity warning), and so does Ollama with `OLLAMA_NUM_CTX`. Some need another one: vLLM's
- * `--enable-auto-tool-choice` a parser, Triton's `--load-model` the control mode explicit.
+ * `--enable-auto-tool-choice` a parser, Triton's `--load-model` the control mode explicit. Newer releases of vLLM have no `--swap-space` or
+ * `--disable-log-requests` any more, and newer builds of llama.cpp need a value after `--flash-attn` (severity warning if the tag of the image moves).
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -64,7 +68,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the flag takes effect for the first time.
+ * Unsafe: the flag takes effect for the first time, or the server starts without one that it does not have.
  *
  * ## When it is silent
  *
@@ -78,6 +82,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [Triton: options](https://github.com/triton-inference-server/server/blob/0299e638036b/src/command_line_parser.cc)
  * - [SGLang: PD disaggregation](https://docs.sglang.io/advanced_features/pd_disaggregation.html)
  * - [vllm-project/vllm#22072](https://github.com/vllm-project/vllm/issues/22072)
+ * - [vLLM: releases without `--swap-space`](https://github.com/unslothai/unsloth-zoo/issues/1210)
+ * - [llama.cpp: `--flash-attn` takes a value](https://github.com/defilantech/LLMKube/issues/147)
  */
 export default defineRule({
   topic: 'other',
@@ -87,7 +93,7 @@ export default defineRule({
     const { workload, podSet, document, report } = context;
     if (container.type !== 'app' || !requestsAccelerators(podSet)) return;
     reportVariables(container, context);
-    reportOrder(container, context);
+    reportLauncher(container, context);
     const lines = [...container.command, ...container.args];
     if (lines.length === 0 || lines.some(({ at }) => isTemplated(at))) return;
     if (reportCommandInArgs(container, context)) return;
@@ -103,6 +109,7 @@ export default defineRule({
       conflict && spanOfWords(document, lines, [conflict.flag.word, conflict.flag.valueWord ?? conflict.flag.word]);
     if (conflict !== undefined && place !== undefined)
       report({ message: `--${conflict.flag.written} ${conflict.problem}: ${program} does not start`, span: place });
+    reportOutdated(container, server.program, words, context);
     for (const { flag, isOn, isRejected } of switchesWithValue(server.program, words, flags)) {
       const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
       if (span === undefined) continue;
@@ -121,7 +128,7 @@ export default defineRule({
     for (const { flag, meant, mustBe } of wrongFlags(server.program, flags)) {
       const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
       if (span === undefined) continue;
-      const name = `--${shorten(flag.written, 40)}`;
+      const name = `${flag.word.text.startsWith('--') ? '--' : '-'}${shorten(flag.written, 40)}`;
       report({
         message:
           mustBe !== undefined
@@ -199,21 +206,34 @@ function reportCommandInArgs({ command, args, image }: Container, { document, re
   return true;
 }
 
-/** Reports lengths in the variables of Text Generation Inference that contradict each other. */
-function reportOrder(container: Container, { workload, report }: PodSetContext): void {
-  if (soleServer(container)?.program !== 'text-generation-launcher' || mayGetMore(container, workload)) return;
-  // Flags take precedence.
-  if ([...container.command, ...container.args].some(({ value }) => /max-(?:input|total)-/.test(value))) return;
-  const [low, high] = ['MAX_INPUT_(?:TOKENS|LENGTH)', 'MAX_TOTAL_TOKENS'].map((name) =>
-    container.env.find((one) => new RegExp(`^${name}$`).test(one.name)),
-  );
-  if (low?.value === undefined || high?.value === undefined) return;
-  const [least, most] = [low.value, high.value].map(({ value, at }) =>
-    /^\d{1,9}$/.test(value) && !isTemplated(at) ? Number(value) : Number.NaN,
-  );
-  if (least === undefined || most === undefined || !(least >= most)) return;
-  report({
-    message: `${low.name} ${least} must be below ${high.name} ${most}: Text Generation Inference does not start`,
-    span: spanOf(low.value.at),
-  });
+/** Reports the variables of Text Generation Inference, which reads its flags from them. */
+function reportLauncher(container: Container, { workload, report }: PodSetContext): void {
+  if (mayGetMore(container, workload)) return;
+  for (const { problem, at } of wrongVariables(container))
+    report({ message: `${problem}: Text Generation Inference does not start`, span: spanOf(at) });
+}
+
+/** Reports flags that the server's release does not have any more, or reads in another form. */
+function reportOutdated(container: Container, program: string, words: readonly Word[], context: PodSetContext): void {
+  const { document, report } = context;
+  const lines = [...container.command, ...container.args];
+  for (const { flag, problem, isCertain, canGo } of outdatedFlags(program, readFlags(words), container)) {
+    const ofFlag = [flag.word, flag.valueWord ?? flag.word] as const;
+    const span = spanOfWords(document, lines, ofFlag);
+    if (span === undefined) continue;
+    // Whole items of the list; parts of a script stay.
+    const items = [...new Set(ofFlag)].map(({ item, start, end }) => {
+      const line = lines[item];
+      return start === 0 && end === line?.value.length ? line : undefined;
+    });
+    report({
+      severity: isCertain ? 'error' : 'warning',
+      message: `${problem}: ${isCertain ? 'the server' : 'with the newest image, the server'} does not start`,
+      span,
+      fixes: () =>
+        canGo && items.every((line) => line !== undefined)
+          ? [fix('Remove the flag', 'unsafe', ...items.map(({ at }) => removeItem(document, at)))]
+          : [],
+    });
+  }
 }
