@@ -6,10 +6,11 @@ import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { wrongVariables } from '../evidence/launcher-variables.ts';
 import { outdatedFlags } from '../evidence/outdated-flags.ts';
 import { repeatedEntrypoint } from '../evidence/repeated-entrypoint.ts';
+import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
-import { wrongFlags } from '../evidence/server-flags.ts';
+import { valueNeeded, wrongFlags } from '../evidence/server-flags.ts';
 import { switchesWithValue } from '../evidence/server-switches.ts';
-import { runsAsWritten, soleServer } from '../evidence/sole-server.ts';
+import { runsAsWritten, startedServers } from '../evidence/sole-server.ts';
 import { unreadByOllama } from '../evidence/unread-ollama.ts';
 import { unreadVariables } from '../evidence/unread-variables.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -19,7 +20,7 @@ import { addItem } from '../rewrite/add-item.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
-import { getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asText, entries, getIn, isIncomplete, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { removeItem } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -90,60 +91,78 @@ export default defineRule({
   severity: 'error',
   judgesWords: true,
   container(container, context) {
-    const { workload, podSet, document, report } = context;
-    if (container.type !== 'app' || !requestsAccelerators(podSet)) return;
+    if (container.type !== 'app' || !requestsAccelerators(context.podSet)) return;
     reportVariables(container, context);
     reportLauncher(container, context);
     const lines = [...container.command, ...container.args];
     if (lines.length === 0 || lines.some(({ at }) => isTemplated(at))) return;
     if (reportCommandInArgs(container, context)) return;
-    const server = soleServer(container);
-    if (server?.command === undefined) return;
-    // The entrypoint of another image may have flags of its own.
-    if (server.byImage && !isOwnEntrypoint(container.image?.value ?? '')) return;
-    const program = titleOf(server.program);
-    const { words } = server.command;
-    const flags = readFlags(words);
-    const conflict = mayGetMore(container, workload) ? undefined : flagConflict(server.program, words, flags);
-    const place =
-      conflict && spanOfWords(document, lines, [conflict.flag.word, conflict.flag.valueWord ?? conflict.flag.word]);
-    if (conflict !== undefined && place !== undefined)
-      report({ message: `--${conflict.flag.written} ${conflict.problem}: ${program} does not start`, span: place });
-    reportOutdated(container, server.program, words, context);
-    for (const { flag, isOn, isRejected } of switchesWithValue(server.program, words, flags)) {
-      const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
-      if (span === undefined) continue;
-      const name = `--${shorten(flag.written, 40)}`;
-      const result = isRejected ? `${program} does not start` : `some versions of ${program} do not start`;
-      report({
-        severity: isRejected ? 'error' : 'warning',
-        message: `${name} takes no value (${shorten(flag.value ?? '', 20)}): ${result}`,
-        span,
-        fixes: () =>
-          isOn && flag.word === flag.valueWord
-            ? [fix('Remove the value', 'unsafe', rewriteWord(document, lines, flag.word, name))]
-            : [],
-      });
+    for (const server of startedServers(container)) {
+      // The entrypoint of another image may have flags of its own.
+      if (server.byImage && !isOwnEntrypoint(container.image?.value ?? '')) continue;
+      if (server.command !== undefined) reportFlags(server.program, server.command.words, container, context);
     }
-    for (const { flag, meant, mustBe } of wrongFlags(server.program, flags)) {
-      const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
-      if (span === undefined) continue;
-      const name = `${flag.word.text.startsWith('--') ? '--' : '-'}${shorten(flag.written, 40)}`;
-      report({
-        message:
-          mustBe !== undefined
-            ? `${name} must be ${mustBe}, not ${shorten(flag.value ?? '', 20)}: ${program} does not start`
-            : `${program} has no flag ${name} and does not start; ${meant === undefined ? 'it is an option of docker run' : `did you mean --${meant}?`}`,
-        span,
-        fixes: () => {
-          if (meant === undefined) return [];
-          const text = flag.word.text.replace(flag.written, meant);
-          return [fix(`Use --${meant}`, 'unsafe', rewriteWord(document, lines, flag.word, text))];
-        },
-      });
+  },
+  workload({ manifest }, { document, report }) {
+    if (manifest.kind !== 'RayService' || document.template) return;
+    for (const setting of llmConfigs(manifest.root, document).flatMap((one) => entries(getIn(one, 'engine_kwargs')))) {
+      const value = asText(setting);
+      const name = keyOf(setting);
+      const mustBe = value && valueNeeded('vllm', name.replaceAll('_', '-'), value);
+      if (mustBe && !isTemplated(setting))
+        report({
+          message: `${shorten(name, 40)} must be ${mustBe}, not ${shorten(value, 20)}: vLLM does not start`,
+          span: spanOf(setting),
+        });
     }
   },
 });
+
+/** Reports what is wrong with the words of a server's command line. */
+function reportFlags(program: string, words: readonly Word[], container: Container, context: PodSetContext): void {
+  const { workload, document, report } = context;
+  const lines = [...container.command, ...container.args];
+  const title = titleOf(program);
+  const flags = readFlags(words);
+  const conflict = mayGetMore(container, workload) ? undefined : flagConflict(program, words, flags);
+  const place =
+    conflict && spanOfWords(document, lines, [conflict.flag.word, conflict.flag.valueWord ?? conflict.flag.word]);
+  if (conflict !== undefined && place !== undefined)
+    report({ message: `--${conflict.flag.written} ${conflict.problem}: ${title} does not start`, span: place });
+  reportOutdated(container, program, words, context);
+  for (const { flag, isOn, isRejected } of switchesWithValue(program, words, flags)) {
+    const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
+    if (span === undefined) continue;
+    const name = `--${shorten(flag.written, 40)}`;
+    const result = isRejected ? `${title} does not start` : `some versions of ${title} do not start`;
+    report({
+      severity: isRejected ? 'error' : 'warning',
+      message: `${name} takes no value (${shorten(flag.value ?? '', 20)}): ${result}`,
+      span,
+      fixes: () =>
+        isOn && flag.word === flag.valueWord
+          ? [fix('Remove the value', 'unsafe', rewriteWord(document, lines, flag.word, name))]
+          : [],
+    });
+  }
+  for (const { flag, meant, mustBe } of wrongFlags(program, flags)) {
+    const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
+    if (span === undefined) continue;
+    const name = `${flag.word.text.startsWith('--') ? '--' : '-'}${shorten(flag.written, 40)}`;
+    report({
+      message:
+        mustBe !== undefined
+          ? `${name} must be ${mustBe}, not ${shorten(flag.value ?? '', 20)}: ${title} does not start`
+          : `${title} has no flag ${name} and does not start; ${meant === undefined ? 'it is an option of docker run' : `did you mean --${meant}?`}`,
+      span,
+      fixes: () => {
+        if (meant === undefined) return [];
+        const text = flag.word.text.replace(flag.written, meant);
+        return [fix(`Use --${meant}`, 'unsafe', rewriteWord(document, lines, flag.word, text))];
+      },
+    });
+  }
+}
 
 /** Reports variables in the place of flags. */
 function reportVariables(container: Container, { workload, document, report }: PodSetContext): void {
