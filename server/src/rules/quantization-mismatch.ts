@@ -1,7 +1,7 @@
 import { gpus } from '../catalog/index.ts';
-import { wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
+import { plainWeights, unreadableForm } from '../evidence/unreadable-form.ts';
 import { namesVllm } from '../model/served-fields.ts';
 import { servedModel } from '../model/served-model.ts';
 import { flagsIn } from '../model/vllm-settings.ts';
@@ -18,7 +18,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * AWQ and GPTQ are formats of the published weights, not settings: a server with `--quantization awq` and other weights stops at startup.
- * Some formats also need newer GPUs than the selected one. A pod that keeps restarting holds its GPU all the time.
+ * Some formats also need newer GPUs than the selected one. vLLM reads one GGUF file, not a repository of them, Text Generation Inference none, and
+ * llama.cpp nothing else. A pod that keeps restarting holds its GPU all the time.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -58,6 +59,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [vLLM: quantization](https://docs.vllm.ai/en/latest/features/quantization/)
+ * - [vLLM: GGUF](https://docs.vllm.ai/en/latest/features/quantization/gguf.html)
  * - [vllm-project/vllm#1157](https://github.com/vllm-project/vllm/issues/1157)
  * - [Text Generation Inference: quantization](https://huggingface.co/docs/text-generation-inference/conceptual/quantization)
  */
@@ -69,6 +71,13 @@ export default defineRule({
     if (!usesAccelerators(container, context.podSet)) return;
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at }) => isTemplated(at)) || container.type !== 'app') return;
+    const form = unreadableForm(container);
+    const place =
+      form && ('at' in form.place ? spanOf(form.place.at) : spanOfWords(context.document, lines, form.place.words));
+    if (form !== undefined && place !== undefined) {
+      context.report({ message: `${shorten(form.name, 48)} ${form.problem}`, span: place });
+      return;
+    }
     const served = servedFlags(container);
     const flag = served?.quantization;
     const method = flag && methods[flag.value.toLowerCase()];
@@ -127,12 +136,6 @@ function mismatch(method: Method, model: string | undefined): string | undefined
   );
   return quantized ? undefined : `needs weights in that format, but ${shorten(model, 48)} has 16-bit weights`;
 }
-
-/** Organizations that publish 16-bit weights under plain names. Quantized ones have their format in the name. */
-const plainWeights = wordSet(
-  'meta-llama mistralai google qwen microsoft tiiuae facebook bigcode eleutherai codellama 01-ai ibm-granite',
-  'allenai openai-community lmsys huggingfaceh4 bigscience',
-);
 
 /** All these methods need compute capability 7.5, which V100 and older GPUs do not have. */
 function tooOld(method: Method, podSet: PodSet): string | undefined {
