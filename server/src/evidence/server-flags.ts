@@ -145,6 +145,11 @@ export function wrongFlags(program: string, flags: readonly Flag[]): readonly Wr
   });
 }
 
+/** The flag of a server for which other servers have this name. */
+export function meantFlag(program: string, name: string): string | undefined {
+  return servers.get(program)?.synonyms.get(name);
+}
+
 /** What the value of a flag of a server must be, if the server rejects it. */
 export function valueNeeded(program: string, name: string, value: string): string | undefined {
   return servers.get(program)?.values.get(name)?.(value);

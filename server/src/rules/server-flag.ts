@@ -3,9 +3,9 @@ import { titleOf } from '../catalog/program-records.ts';
 import { readFlags } from '../command/flags.ts';
 import type { Word } from '../command/shell.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
-import { wrongVariables } from '../evidence/launcher-variables.ts';
+import { otherVariables, wrongVariables } from '../evidence/launcher-variables.ts';
 import { outdatedFlags } from '../evidence/outdated-flags.ts';
-import { repeatedEntrypoint } from '../evidence/repeated-entrypoint.ts';
+import { lackingStart, repeatedEntrypoint } from '../evidence/repeated-entrypoint.ts';
 import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
 import { valueNeeded, wrongFlags } from '../evidence/server-flags.ts';
@@ -20,8 +20,18 @@ import { addItem } from '../rewrite/add-item.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
-import { asText, entries, getIn, isIncomplete, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { removeItem } from '../yaml/edit.ts';
+import {
+  asText,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  isUnseen,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
+import { insertKey, removeItem } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -32,7 +42,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Model servers stop at the first flag that they do not know, and at values out of range. The pod keeps restarting and holds its GPUs, but
  * never serves. Most such flags are misspelled, are those of another server, or are options of `docker run` (`--shm-size`), which
- * belong before the image. A switch takes no value: `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a
+ * belong before the image. The images of Triton and SGLang run their arguments as a command, so flags alone are no program. A switch takes no value: `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a
  * variable such as `MAX_MODEL_LEN` it starts, but uses its default (severity warning), and so does Ollama with `OLLAMA_NUM_CTX`. Some need another one: vLLM's
  * `--enable-auto-tool-choice` a parser, Triton's `--load-model` the control mode explicit. Newer releases of vLLM have no `--swap-space` or
  * `--disable-log-requests` any more, and newer builds of llama.cpp need a value after `--flash-attn` (severity warning if the tag of the image moves).
@@ -207,14 +217,26 @@ function isOwnEntrypoint(image: string): boolean {
     : /^(?:vllm-openai[\w-]*|text-(?:generation|embeddings)-inference)$/.test(name);
 }
 
-/** The entrypoint of a server's image is the server: words of its command line become arguments that it does not know. */
-function reportCommandInArgs({ command, args, image }: Container, { document, report }: PodSetContext): boolean {
+/** Arguments that repeat what the image starts by itself, or that lack what it does not start. */
+function reportCommandInArgs(container: Container, { document, report }: PodSetContext): boolean {
+  const { command, args, image } = container;
   const [first] = args;
   if (first === undefined || command.length > 0 || image === undefined || isTemplated(image.at)) return false;
-  const found = repeatedEntrypoint(
-    image.value,
-    args.map(({ value }) => value),
-  );
+  const values = args.map(({ value }) => value);
+  const start = isUnseen(getIn(container.at, 'command')) ? undefined : lackingStart(image.value, values);
+  if (start !== undefined) {
+    const program = start.join(' ');
+    report({
+      message: `The image runs its arguments as a command, and ${shorten(first.value, 30)} is no program: the container does not start${program && `; put ${program} first`}`,
+      span: spanOf(first.at),
+      fixes: () =>
+        start.length === 0
+          ? []
+          : [fix(`Run ${program}`, 'unsafe', insertKey(document, container.at, 'command', start, { after: 'image' }))],
+    });
+    return true;
+  }
+  const found = repeatedEntrypoint(image.value, values);
   if (found === undefined || typeof first.at.step !== 'number') return false;
   const rest = args.slice(0, found.words);
   report({
@@ -230,6 +252,12 @@ function reportLauncher(container: Container, { workload, report }: PodSetContex
   if (mayGetMore(container, workload)) return;
   for (const { problem, at } of wrongVariables(container))
     report({ message: `${problem}: Text Generation Inference does not start`, span: spanOf(at) });
+  for (const { name, meant, at } of runsAsWritten(workload) ? otherVariables(container) : [])
+    report({
+      severity: 'warning',
+      message: `Text Generation Inference does not read ${shorten(name, 40)}; did you mean ${meant}? As written, it has no effect`,
+      span: getIn(at, 'name') === undefined ? keySpanOf(at) : spanOf(getIn(at, 'name') ?? at),
+    });
 }
 
 /** Reports flags that the server's release does not have any more, or reads in another form. */
