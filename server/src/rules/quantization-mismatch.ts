@@ -1,6 +1,7 @@
 import { gpus } from '../catalog/index.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
+import { soleServer } from '../evidence/sole-server.ts';
 import { plainWeights, unreadableForm } from '../evidence/unreadable-form.ts';
 import { namesVllm } from '../model/served-fields.ts';
 import { servedModel } from '../model/served-model.ts';
@@ -80,6 +81,7 @@ export default defineRule({
     }
     const served = servedFlags(container);
     const flag = served?.quantization;
+    if (flag === undefined) reportVariable(container, served?.model?.value, context);
     const method = flag && methods[flag.value.toLowerCase()];
     if (flag === undefined || method === undefined) return;
     const problem = mismatch(method, served?.model?.value) ?? tooOld(method, context.podSet);
@@ -90,6 +92,21 @@ export default defineRule({
     context.report({ message: `${shorten(text, 40)} ${problem}: the server does not start`, span });
   },
 });
+
+/** Text Generation Inference reads its flags also from variables. */
+function reportVariable(container: Container, model: string | undefined, { report }: PodSetContext): void {
+  if (soleServer(container)?.program !== 'text-generation-launcher') return;
+  const [quantize, id] = ['QUANTIZE', 'MODEL_ID'].map(
+    (name) => container.env.find((one) => one.name === name && one.value && !isTemplated(one.value.at))?.value,
+  );
+  const method = quantize && methods[quantize.value.toLowerCase()];
+  const problem = method && mismatch(method, model ?? id?.value);
+  if (quantize === undefined || problem === undefined) return;
+  report({
+    message: `QUANTIZE ${shorten(quantize.value, 20)} ${problem}: the server does not start`,
+    span: spanOf(quantize.at),
+  });
+}
 
 /** A field of a custom resource whose server is vLLM. */
 function reportField(container: Container, { workload, report }: PodSetContext): void {

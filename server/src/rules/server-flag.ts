@@ -1,7 +1,7 @@
 import { imageParts } from '../catalog/images.ts';
 import { titleOf } from '../catalog/program-records.ts';
 import { readFlags } from '../command/flags.ts';
-import type { Word } from '../command/shell.ts';
+import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { otherVariables, wrongVariables } from '../evidence/launcher-variables.ts';
 import { outdatedFlags } from '../evidence/outdated-flags.ts';
@@ -15,6 +15,8 @@ import { unreadByOllama } from '../evidence/unread-ollama.ts';
 import { unreadVariables } from '../evidence/unread-variables.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
+import { processInput } from '../model/process-input.ts';
+import { servedModel } from '../model/served-model.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -107,6 +109,7 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     if (lines.length === 0 || lines.some(({ at }) => isTemplated(at))) return;
     if (reportCommandInArgs(container, context)) return;
+    reportRuntime(container, context);
     for (const server of startedServers(container)) {
       // The entrypoint of another image may have flags of its own.
       if (server.byImage && !isOwnEntrypoint(container.image?.value ?? '')) continue;
@@ -127,6 +130,25 @@ export default defineRule({
     }
   },
 });
+
+/** The arguments for a runtime with vLLM, which passes those of the engine on: KServe's for models of Hugging Face, or KubeAI's. */
+function reportRuntime(container: Container, { workload, document, report }: PodSetContext): void {
+  const { image, repository, command, args } = container;
+  if (image !== undefined || repository !== undefined || command.length > 0 || args.length === 0) return;
+  if (servedModel(container, workload).model?.engine !== 'vllm') return;
+  const input = processInput(container);
+  for (const flag of allCommands(readCommandLine(input.command, input.args, input.env).statements).flatMap((one) =>
+    readFlags(one.words),
+  )) {
+    const mustBe = flag.dynamic || flag.value === undefined ? undefined : valueNeeded('vllm', flag.name, flag.value);
+    const span = mustBe && spanOfWords(document, args, [flag.word, flag.valueWord ?? flag.word]);
+    if (mustBe === undefined || !span || !flag.word.text.startsWith('--')) continue;
+    report({
+      message: `--${flag.written} must be ${mustBe}, not ${shorten(flag.value ?? '', 20)}: vLLM does not start`,
+      span,
+    });
+  }
+}
 
 /** Reports what is wrong with the words of a server's command line. */
 function reportFlags(program: string, words: readonly Word[], container: Container, context: PodSetContext): void {
