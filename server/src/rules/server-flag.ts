@@ -249,7 +249,7 @@ function reportCommandInArgs(container: Container, { document, report }: PodSetC
   if (start !== undefined) {
     const program = start.join(' ');
     report({
-      message: `The image runs its arguments as a command, and ${shorten(first.value, 30)} is no program: the container does not start${program && `; put ${program} first`}`,
+      message: `The image runs its arguments, and ${shorten(first.value, 30)} is no program: the container does not start${program && `; put ${program} first`}`,
       span: spanOf(first.at),
       fixes: () =>
         start.length === 0
