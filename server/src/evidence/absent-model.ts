@@ -50,6 +50,8 @@ export interface BareModel {
   readonly name: string;
   /** With the organization of its publisher, if that is known. */
   readonly full: string | undefined;
+  /** `llama3.1:8b`: a model and a tag of Ollama's library. */
+  readonly isOllama: boolean;
   readonly words: readonly [Word, Word];
 }
 
@@ -64,9 +66,13 @@ export function bareModel(container: Container, podSet: PodSet, workload: Worklo
   const { at, volumeMounts } = container;
   const model = servedFlags(container)?.model;
   const name = model?.value ?? '';
-  if (model === undefined || !/^[A-Za-z][\w.-]{5,80}$/.test(name) || unowned.test(name)) return undefined;
-  if (closedServer(container, podSet, workload) === undefined || getIn(at, 'workingDir') !== undefined)
-    return undefined;
+  const isOllama = /^[a-z][\w.-]{1,60}:[\w.-]{1,40}$/.test(name);
+  if (model === undefined || !(isOllama || /^[A-Za-z][\w.-]{5,80}$/.test(name)) || unowned.test(name)) return undefined;
+  const repository = closedServer(container, podSet, workload);
+  if (repository === undefined || getIn(at, 'workingDir') !== undefined) return undefined;
+  // No name on Hugging Face has a colon.
+  if (isOllama)
+    return /vllm|sglang|text-/.test(repository) ? { name, full: undefined, isOllama, words: model.words } : undefined;
   const known = modelByName(name);
   if (known === undefined || known.basis !== 'name' || !known.shape.name.includes('/')) return undefined;
   const isMounted = volumeMounts.some(({ mountPath }) => startFolder.test(mountPath) || mountPath.endsWith(name));
@@ -74,7 +80,7 @@ export function bareModel(container: Container, podSet: PodSet, workload: Worklo
   const [organization, own = ''] = known.shape.name.split('/');
   // Others publish models of the same shape.
   const isOwn = name.toLowerCase().startsWith(own.toLowerCase());
-  return { name, full: isOwn ? `${organization}/${name}` : undefined, words: model.words };
+  return { name, full: isOwn ? `${organization}/${name}` : undefined, isOllama, words: model.words };
 }
 
 /** The repository of a published server to which only its image and its volumes can bring a model. */

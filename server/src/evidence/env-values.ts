@@ -57,6 +57,9 @@ export function isOfForm(value: string, form: string): boolean {
       return /^\d/.test(value) && Number(value) > 0 && Number(value) <= 100;
     case 'device-limits':
       return value.split(',').every((part) => part.trim() === '' || part.includes('='));
+    case 'duration':
+      // Of Go; a number without a unit counts seconds. What is quoted twice is unquoted.
+      return /^["']?-?(?:\d+|(?:\d+(?:\.\d+)?(?:h|m|s|ms|us|ns))+)["']?$/.test(value);
     case 'integer':
       return /^[-+]?\d{1,12}$/.test(value);
     case 'number':

@@ -1,4 +1,5 @@
-import { imageParts } from '../catalog/images.ts';
+import { imageParts, isPublishedAs } from '../catalog/images.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { baseName } from '../command/shell.ts';
 
 /** Images whose entrypoint is a server, and the first word of its command line. */
@@ -26,4 +27,21 @@ export function repeatedEntrypoint(
   }
   const known = entrypoints.find((one) => one.image.test(repository));
   return known !== undefined && baseName(first) === known.program ? { program: known.program, words: 1 } : undefined;
+}
+
+/** Images whose entrypoint runs its arguments as a command, and the command of their server. */
+const runsArguments: readonly { readonly images: ReadonlySet<string>; readonly start: readonly string[] }[] = [
+  // https://github.com/triton-inference-server/server/issues/6952
+  { images: wordSet('nvidia/tritonserver'), start: ['tritonserver'] },
+  // https://github.com/sgl-project/sglang/pull/1006
+  { images: wordSet('lmsysorg/sglang'), start: ['python3', '-m', 'sglang.launch_server'] },
+  // https://docs.nvidia.com/deeplearning/frameworks/user-guide/index.html
+  { images: wordSet('nvidia/pytorch nvidia/tensorflow'), start: [] },
+];
+
+/** What must be in front of the arguments if they are flags, which an image then takes for a program; empty if that is not known. */
+export function lackingStart(image: string, args: readonly string[]): readonly string[] | undefined {
+  if (!/^--?[a-z]/i.test(args[0] ?? '')) return undefined;
+  const { repository } = imageParts(image);
+  return runsArguments.find(({ images }) => isPublishedAs(images, repository))?.start;
 }

@@ -39,10 +39,16 @@ const relations: ReadonlyMap<string, Relations> = new Map([
       orders: [
         ['max-input-tokens', 'max-total-tokens', '<'],
         ['max-input-length', 'max-total-tokens', '<'],
+        ['max-total-tokens', 'max-batch-total-tokens', '<='],
       ],
     },
   ],
 ]);
+
+/** The flags of a server whose numbers have an order. */
+export function ordersOf(program: string): Relations['orders'] {
+  return relations.get(program)?.orders ?? [];
+}
 
 /** The first flag of a server that contradicts another one, or that needs one that is missing. */
 export function flagConflict(

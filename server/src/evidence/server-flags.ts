@@ -2,6 +2,7 @@ import { isShuffled, isSlip } from '../catalog/spelling.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Flag } from '../command/flags.ts';
 import { type Table, table } from '../yaml/table.ts';
+import { llamaValues, sglangValues, tgiValues, type ValueChecks, vllmValues } from './server-flag-values.ts';
 
 /** What is wrong with a flag of a model server. */
 export interface WrongFlag {
@@ -17,30 +18,10 @@ interface ServerFlags {
   readonly known: ReadonlySet<string>;
   /** Names that other servers have for the same, or that read as if they existed. */
   readonly synonyms: ReadonlyMap<string, string>;
-  readonly values: ReadonlyMap<string, ValueCheck>;
+  readonly values: ValueChecks;
   /** Its parser does not accept the beginning of a name. */
   readonly exact?: true;
 }
-
-interface ValueCheck {
-  readonly accepts: (value: string) => boolean;
-  readonly mustBe: string;
-}
-
-const fraction: ValueCheck = {
-  accepts: (value) => !/^\d+(?:\.\d*)?$|^\.\d+$/.test(value) || (Number(value) > 0 && Number(value) <= 1),
-  mustBe: 'between 0 and 1',
-};
-
-/** `auto` and names of formats. */
-const formats: ReadonlySet<string> = new Set(['auto', 'half', 'float16', 'bfloat16', 'float', 'float32']);
-
-const format: ValueCheck = {
-  // Another word may be a format of a later version.
-  accepts: (value) =>
-    formats.has(value) || !/^(?:fp\d+|bf16|f16|f32|int\d|\d+-?bit|half-precision|float-16)$/i.test(value),
-  mustBe: 'auto, half, float16, bfloat16, float or float32',
-};
 
 /** https://docs.vllm.ai/en/latest/cli/serve/ */
 const ofVllm: ServerFlags = {
@@ -56,12 +37,12 @@ const ofVllm: ServerFlags = {
       'max-model-len': 'max-model-length context-length',
       'gpu-memory-utilization': 'gpu-mem-utilization gpu-memory-util gpu-utilization mem-fraction-static',
       'tensor-parallel-size': 'tensor-parallelism num-shard tp-size',
+      'max-num-seqs': 'max-batch-size max-concurrent-requests max-running-requests',
+      'max-num-batched-tokens': 'max-batch-total-tokens max-batch-tokens',
+      quantization: 'quantize',
     }),
   ),
-  values: new Map([
-    ['gpu-memory-utilization', fraction],
-    ['dtype', format],
-  ]),
+  values: vllmValues,
 };
 
 /** https://docs.sglang.io/advanced_features/server_arguments.html */
@@ -72,12 +53,14 @@ const ofSglang: ServerFlags = {
     schedule-policy tool-call-parser reasoning-parser dist-init-addr`,
   ),
   synonyms: meanings(
-    table({ 'mem-fraction-static': 'gpu-memory-utilization', 'max-running-requests': 'max-num-seqs' }),
+    table({
+      'mem-fraction-static': 'gpu-memory-utilization',
+      'max-running-requests': 'max-num-seqs max-concurrent-requests max-batch-size',
+      'context-length': 'max-model-len',
+      quantization: 'quantize',
+    }),
   ),
-  values: new Map([
-    ['mem-fraction-static', fraction],
-    ['dtype', format],
-  ]),
+  values: sglangValues,
 };
 
 /** https://huggingface.co/docs/text-generation-inference/reference/launcher */
@@ -90,6 +73,7 @@ const ofTgi = others(
     'max-concurrent-requests': 'max-num-seqs',
     quantize: 'quantization',
   }),
+  tgiValues,
 );
 
 /** https://huggingface.co/docs/text-embeddings-inference/cli_arguments */
@@ -108,6 +92,7 @@ const ofLlama = others(
     'ctx-size': 'n-ctx context-length max-model-len',
     parallel: 'n-parallel max-num-seqs',
   }),
+  llamaValues,
 );
 
 /** https://github.com/triton-inference-server/server/blob/0299e638036b/src/command_line_parser.cc */
@@ -123,8 +108,8 @@ const ofTriton = others(
 );
 
 /** Servers that do not accept the beginning of a name, by the names that people use for their flags. */
-function others(names: Table<string>): ServerFlags {
-  return { known: new Set(), synonyms: meanings(names), values: new Map(), exact: true };
+function others(names: Table<string>, values: ValueChecks = new Map()): ServerFlags {
+  return { known: new Set(), synonyms: meanings(names), values, exact: true };
 }
 
 function words(text: string): ReadonlySet<string> {
@@ -152,7 +137,22 @@ const dockerOptions = wordSet('shm-size gpus runtime ulimit restart privileged p
 export function wrongFlags(program: string, flags: readonly Flag[]): readonly WrongFlag[] {
   const server = servers.get(program);
   if (server === undefined) return [];
-  return flags.flatMap((flag) => wrongFlag(server, flag) ?? (program === 'vllm' ? wrongJson(flag) : undefined) ?? []);
+  // Parsers may come with a plugin.
+  const hasPlugin = flags.some(({ name }) => name.endsWith('-parser-plugin'));
+  return flags.flatMap((flag) => {
+    if (hasPlugin && flag.name.endsWith('-parser')) return [];
+    return wrongFlag(server, flag) ?? (program === 'vllm' ? wrongJson(flag) : undefined) ?? [];
+  });
+}
+
+/** The flag of a server for which other servers have this name. */
+export function meantFlag(program: string, name: string): string | undefined {
+  return servers.get(program)?.synonyms.get(name);
+}
+
+/** What the value of a flag of a server must be, if the server rejects it. */
+export function valueNeeded(program: string, name: string, value: string): string | undefined {
+  return servers.get(program)?.values.get(name)?.(value);
 }
 
 /** vLLM reads a value in braces as JSON. */
@@ -164,11 +164,14 @@ function wrongJson(flag: Flag): WrongFlag | undefined {
 
 function wrongFlag({ known, synonyms, values, exact }: ServerFlags, flag: Flag): WrongFlag | undefined {
   const { name, value, dynamic, isVariable, word } = flag;
-  // A single dash belongs to short flags, and a dot to the key of a setting.
-  if (isVariable || !word.text.startsWith('--') || name.includes('.')) return undefined;
+  if (isVariable || !word.text.startsWith('-')) return undefined;
   const check = values.get(name);
-  if (check !== undefined)
-    return value === undefined || dynamic || check.accepts(value) ? undefined : { flag, mustBe: check.mustBe };
+  if (check !== undefined) {
+    const mustBe = value === undefined || dynamic ? undefined : check(value);
+    return mustBe === undefined ? undefined : { flag, mustBe };
+  }
+  // A single dash belongs to short flags, and a dot to the key of a setting.
+  if (!word.text.startsWith('--') || name.includes('.')) return undefined;
   if (known.has(name)) return undefined;
   if (dockerOptions.has(name)) return { flag };
   const meant = synonyms.get(name) ?? [...known].find((one) => isSlip(name, one) || isShuffled(name, one));

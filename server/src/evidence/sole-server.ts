@@ -36,6 +36,22 @@ export const soleServer = once((container: Container): SoleServer | undefined =>
   return { program, command: commands[0], byImage: true };
 });
 
+/**
+ * The servers that a container's command line starts, whatever else runs there: a leader and its workers, or one after a script that prepares it.
+ * Each reads only its own flags.
+ */
+export const startedServers = once((container: Container): readonly SoleServer[] => {
+  const sole = soleServer(container);
+  if (sole !== undefined) return [sole];
+  const { command, args, env } = processInput(container);
+  return allCommands(readCommandLine(command, args, env).statements).flatMap((one) => {
+    const found = recognizeProgram([one]);
+    return found?.use === 'serving' && found.program !== null
+      ? [{ program: found.program, command: one, byImage: false }]
+      : [];
+  });
+});
+
 /** The first server that a script starts, if nothing before it can set variables or bring files: what comes after it does not change its start. */
 export const firstServer = once((container: Container): string | undefined => {
   const { command, args, env } = processInput(container);

@@ -1,5 +1,6 @@
 import { imageParts } from '../catalog/images.ts';
 import { type GpuModel, gpus } from '../catalog/index.ts';
+import type { Release } from '../catalog/server-support.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { ServedFlags } from '../command/served-flags.ts';
 import { isOn } from '../command/setting-values.ts';
@@ -7,6 +8,7 @@ import { readTrainerSettings } from '../command/training-flags.ts';
 import { isPlainCudaBuild } from '../evidence/gpu-programs.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
 import { isExempt, requestSpan } from '../evidence/requested-accelerators.ts';
+import { isBefore, runsNewestVllm, serverRelease } from '../evidence/server-release.ts';
 import { processInput } from '../model/process-input.ts';
 import { knownModel, type ServedModel, servedModel } from '../model/served-model.ts';
 import type { Container, PodSet } from '../model/workload.ts';
@@ -27,7 +29,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * bfloat16 needs compute capability 8.0 (A100 or newer). vLLM and SGLang stop on older GPUs if a flag sets it, and vLLM before 0.9 also without a flag,
  * because it takes the format of the model. FP8 weights need 8.9 (L4, H100), or 8.0 since vLLM 0.6; T4 and V100 cannot read them.
  * vLLM's images do not run at all on GPUs before Volta (P100, P40, GTX 1080 Ti), whose compute capability is below 7.0. The pod keeps restarting
- * while it holds its GPU. Training in bfloat16 stops on older GPUs, or is slower than in float16 because newer versions of PyTorch emulate it.
+ * while it holds its GPU. vLLM also rejects Gemma 3 in float16, in which it overflows. Training in bfloat16 stops on older GPUs, or is slower than
+ * in float16 because newer versions of PyTorch emulate it.
  * Transformer Engine trains in FP8 only from 8.9.
  * Each image of text-embeddings-inference is built for one compute capability, which its tag names.
  *
@@ -80,6 +83,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [text-embeddings-inference: supported hardware](https://huggingface.co/docs/text-embeddings-inference/supported_models)
  * - [vLLM: requirements](https://docs.vllm.ai/en/v0.14.0/getting_started/installation/gpu/)
  * - [Transformer Engine: FP8](https://docs.nvidia.com/deeplearning/transformer-engine/user-guide/examples/fp8_primer.html)
+ * - [Gemma 3 in float16 with vLLM](https://github.com/intel/llm-scaler/issues/270)
  * - [vLLM: supported hardware](https://docs.vllm.ai/en/v0.11.0/features/quantization/supported_hardware.html)
  */
 export default defineRule({
@@ -88,7 +92,8 @@ export default defineRule({
   container(container, context) {
     if (!usesAccelerators(container, context.podSet) || container.type !== 'app' || isExempt(context.workload)) return;
     const lines = [...container.command, ...container.args];
-    const gpu = lines.some(({ at }) => isTemplated(at)) ? undefined : onlyGpu(context.podSet);
+    if (lines.some(({ at }) => isTemplated(at)) || reportOverflow(container, lines, context)) return;
+    const gpu = onlyGpu(context.podSet);
     if (gpu === undefined) return;
     if (reportOldGpu(container, gpu, context) || reportOtherBuild(container, gpu, context)) return;
     if (context.workload.role === 'training' && gpu.capability < 8.9) reportTraining(container, gpu, context);
@@ -118,6 +123,30 @@ export default defineRule({
 });
 
 const bfloat16 = /^(?:bfloat16|bf16)$/i;
+
+/** The release of vLLM that rejects Gemma 3 in float16, or an earlier one. https://github.com/HabanaAI/vllm-fork/pull/1650 */
+const rejectsOverflow: Release = [0, 10, 0];
+
+/** Reports Gemma 3 in float16, in which it overflows: older releases of vLLM start, and answer with nothing. */
+function reportOverflow(
+  container: Container,
+  lines: Container['args'],
+  { workload, document, report }: PodSetContext,
+): boolean {
+  const flag = servedFlags(container)?.dtype;
+  if (flag === undefined || !/^(?:half|float16)$/.test(flag.value)) return false;
+  const served = servedModel(container, workload).model;
+  const release = serverRelease(container);
+  const isNew = release === undefined ? runsNewestVllm(container) : !isBefore(release, rejectsOverflow);
+  const name = served?.name.replace(/^.*\/(?=.)/, '') ?? '';
+  const span = spanOfWords(document, lines, flag.words);
+  if (served?.engine !== 'vllm' || !isNew || !/^gemma-3-(?:4|12|27)b/i.test(name) || span === undefined) return false;
+  report({
+    message: `${shorten(name, 40)} overflows in ${flag.value}, which vLLM rejects: the server does not start`,
+    span,
+  });
+  return true;
+}
 
 /** Older versions of PyTorch and Transformers stop; newer ones compute bfloat16 with other instructions. */
 function reportTraining(container: Container, { gpu, capability }: Capable, { document, report }: PodSetContext): void {

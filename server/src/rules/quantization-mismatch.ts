@@ -1,7 +1,8 @@
 import { gpus } from '../catalog/index.ts';
-import { wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
+import { soleServer } from '../evidence/sole-server.ts';
+import { plainWeights, unreadableForm } from '../evidence/unreadable-form.ts';
 import { namesVllm } from '../model/served-fields.ts';
 import { servedModel } from '../model/served-model.ts';
 import { flagsIn } from '../model/vllm-settings.ts';
@@ -18,7 +19,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * AWQ and GPTQ are formats of the published weights, not settings: a server with `--quantization awq` and other weights stops at startup.
- * Some formats also need newer GPUs than the selected one. A pod that keeps restarting holds its GPU all the time.
+ * Some formats also need newer GPUs than the selected one. vLLM reads one GGUF file, not a repository of them, Text Generation Inference none, and
+ * llama.cpp nothing else. A pod that keeps restarting holds its GPU all the time.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -58,6 +60,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [vLLM: quantization](https://docs.vllm.ai/en/latest/features/quantization/)
+ * - [vLLM: GGUF](https://docs.vllm.ai/en/latest/features/quantization/gguf.html)
  * - [vllm-project/vllm#1157](https://github.com/vllm-project/vllm/issues/1157)
  * - [Text Generation Inference: quantization](https://huggingface.co/docs/text-generation-inference/conceptual/quantization)
  */
@@ -69,8 +72,16 @@ export default defineRule({
     if (!usesAccelerators(container, context.podSet)) return;
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at }) => isTemplated(at)) || container.type !== 'app') return;
+    const form = unreadableForm(container);
+    const place =
+      form && ('at' in form.place ? spanOf(form.place.at) : spanOfWords(context.document, lines, form.place.words));
+    if (form !== undefined && place !== undefined) {
+      context.report({ message: `${shorten(form.name, 48)} ${form.problem}`, span: place });
+      return;
+    }
     const served = servedFlags(container);
     const flag = served?.quantization;
+    if (flag === undefined) reportVariable(container, served?.model?.value, context);
     const method = flag && methods[flag.value.toLowerCase()];
     if (flag === undefined || method === undefined) return;
     const problem = mismatch(method, served?.model?.value) ?? tooOld(method, context.podSet);
@@ -81,6 +92,21 @@ export default defineRule({
     context.report({ message: `${shorten(text, 40)} ${problem}: the server does not start`, span });
   },
 });
+
+/** Text Generation Inference reads its flags also from variables. */
+function reportVariable(container: Container, model: string | undefined, { report }: PodSetContext): void {
+  if (soleServer(container)?.program !== 'text-generation-launcher') return;
+  const [quantize, id] = ['QUANTIZE', 'MODEL_ID'].map(
+    (name) => container.env.find((one) => one.name === name && one.value && !isTemplated(one.value.at))?.value,
+  );
+  const method = quantize && methods[quantize.value.toLowerCase()];
+  const problem = method && mismatch(method, model ?? id?.value);
+  if (quantize === undefined || problem === undefined) return;
+  report({
+    message: `QUANTIZE ${shorten(quantize.value, 20)} ${problem}: the server does not start`,
+    span: spanOf(quantize.at),
+  });
+}
 
 /** A field of a custom resource whose server is vLLM. */
 function reportField(container: Container, { workload, report }: PodSetContext): void {
@@ -127,12 +153,6 @@ function mismatch(method: Method, model: string | undefined): string | undefined
   );
   return quantized ? undefined : `needs weights in that format, but ${shorten(model, 48)} has 16-bit weights`;
 }
-
-/** Organizations that publish 16-bit weights under plain names. Quantized ones have their format in the name. */
-const plainWeights = wordSet(
-  'meta-llama mistralai google qwen microsoft tiiuae facebook bigcode eleutherai codellama 01-ai ibm-granite',
-  'allenai openai-community lmsys huggingfaceh4 bigscience',
-);
 
 /** All these methods need compute capability 7.5, which V100 and older GPUs do not have. */
 function tooOld(method: Method, podSet: PodSet): string | undefined {

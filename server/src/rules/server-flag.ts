@@ -1,23 +1,39 @@
 import { imageParts } from '../catalog/images.ts';
 import { titleOf } from '../catalog/program-records.ts';
 import { readFlags } from '../command/flags.ts';
+import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
-import { repeatedEntrypoint } from '../evidence/repeated-entrypoint.ts';
+import { otherVariables, wrongVariables } from '../evidence/launcher-variables.ts';
+import { outdatedFlags } from '../evidence/outdated-flags.ts';
+import { lackingStart, repeatedEntrypoint } from '../evidence/repeated-entrypoint.ts';
+import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
-import { wrongFlags } from '../evidence/server-flags.ts';
+import { valueNeeded, wrongFlags } from '../evidence/server-flags.ts';
 import { switchesWithValue } from '../evidence/server-switches.ts';
-import { runsAsWritten, soleServer } from '../evidence/sole-server.ts';
+import { runsAsWritten, startedServers } from '../evidence/sole-server.ts';
 import { unreadByOllama } from '../evidence/unread-ollama.ts';
 import { unreadVariables } from '../evidence/unread-variables.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
+import { processInput } from '../model/process-input.ts';
+import { servedModel } from '../model/served-model.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
-import { getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { removeItem } from '../yaml/edit.ts';
+import {
+  asText,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  isUnseen,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
+import { insertKey, removeItem } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -28,9 +44,10 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Model servers stop at the first flag that they do not know, and at values out of range. The pod keeps restarting and holds its GPUs, but
  * never serves. Most such flags are misspelled, are those of another server, or are options of `docker run` (`--shm-size`), which
- * belong before the image. A switch takes no value: `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a
+ * belong before the image. The images of Triton and SGLang run their arguments as a command, so flags alone are no program. A switch takes no value: `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a
  * variable such as `MAX_MODEL_LEN` it starts, but uses its default (severity warning), and so does Ollama with `OLLAMA_NUM_CTX`. Some need another one: vLLM's
- * `--enable-auto-tool-choice` a parser, Triton's `--load-model` the control mode explicit.
+ * `--enable-auto-tool-choice` a parser, Triton's `--load-model` the control mode explicit. Newer releases of vLLM have no `--swap-space` or
+ * `--disable-log-requests` any more, and newer builds of llama.cpp need a value after `--flash-attn` (severity warning if the tag of the image moves).
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -64,7 +81,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the flag takes effect for the first time.
+ * Unsafe: the flag takes effect for the first time, or the server starts without one that it does not have.
  *
  * ## When it is silent
  *
@@ -78,65 +95,106 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [Triton: options](https://github.com/triton-inference-server/server/blob/0299e638036b/src/command_line_parser.cc)
  * - [SGLang: PD disaggregation](https://docs.sglang.io/advanced_features/pd_disaggregation.html)
  * - [vllm-project/vllm#22072](https://github.com/vllm-project/vllm/issues/22072)
+ * - [vLLM: releases without `--swap-space`](https://github.com/unslothai/unsloth-zoo/issues/1210)
+ * - [llama.cpp: `--flash-attn` takes a value](https://github.com/defilantech/LLMKube/issues/147)
  */
 export default defineRule({
   topic: 'other',
   severity: 'error',
   judgesWords: true,
   container(container, context) {
-    const { workload, podSet, document, report } = context;
-    if (container.type !== 'app' || !requestsAccelerators(podSet)) return;
+    if (container.type !== 'app' || !requestsAccelerators(context.podSet)) return;
     reportVariables(container, context);
-    reportOrder(container, context);
+    reportLauncher(container, context);
     const lines = [...container.command, ...container.args];
     if (lines.length === 0 || lines.some(({ at }) => isTemplated(at))) return;
     if (reportCommandInArgs(container, context)) return;
-    const server = soleServer(container);
-    if (server?.command === undefined) return;
-    // The entrypoint of another image may have flags of its own.
-    if (server.byImage && !isOwnEntrypoint(container.image?.value ?? '')) return;
-    const program = titleOf(server.program);
-    const { words } = server.command;
-    const flags = readFlags(words);
-    const conflict = mayGetMore(container, workload) ? undefined : flagConflict(server.program, words, flags);
-    const place =
-      conflict && spanOfWords(document, lines, [conflict.flag.word, conflict.flag.valueWord ?? conflict.flag.word]);
-    if (conflict !== undefined && place !== undefined)
-      report({ message: `--${conflict.flag.written} ${conflict.problem}: ${program} does not start`, span: place });
-    for (const { flag, isOn, isRejected } of switchesWithValue(server.program, words, flags)) {
-      const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
-      if (span === undefined) continue;
-      const name = `--${shorten(flag.written, 40)}`;
-      const result = isRejected ? `${program} does not start` : `some versions of ${program} do not start`;
-      report({
-        severity: isRejected ? 'error' : 'warning',
-        message: `${name} takes no value (${shorten(flag.value ?? '', 20)}): ${result}`,
-        span,
-        fixes: () =>
-          isOn && flag.word === flag.valueWord
-            ? [fix('Remove the value', 'unsafe', rewriteWord(document, lines, flag.word, name))]
-            : [],
-      });
+    reportRuntime(container, context);
+    for (const server of startedServers(container)) {
+      // The entrypoint of another image may have flags of its own.
+      if (server.byImage && !isOwnEntrypoint(container.image?.value ?? '')) continue;
+      if (server.command !== undefined) reportFlags(server.program, server.command.words, container, context);
     }
-    for (const { flag, meant, mustBe } of wrongFlags(server.program, flags)) {
-      const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
-      if (span === undefined) continue;
-      const name = `--${shorten(flag.written, 40)}`;
-      report({
-        message:
-          mustBe !== undefined
-            ? `${name} must be ${mustBe}, not ${shorten(flag.value ?? '', 20)}: ${program} does not start`
-            : `${program} has no flag ${name} and does not start; ${meant === undefined ? 'it is an option of docker run' : `did you mean --${meant}?`}`,
-        span,
-        fixes: () => {
-          if (meant === undefined) return [];
-          const text = flag.word.text.replace(flag.written, meant);
-          return [fix(`Use --${meant}`, 'unsafe', rewriteWord(document, lines, flag.word, text))];
-        },
-      });
+  },
+  workload({ manifest }, { document, report }) {
+    if (manifest.kind !== 'RayService' || document.template) return;
+    for (const setting of llmConfigs(manifest.root, document).flatMap((one) => entries(getIn(one, 'engine_kwargs')))) {
+      const value = asText(setting);
+      const name = keyOf(setting);
+      const mustBe = value && valueNeeded('vllm', name.replaceAll('_', '-'), value);
+      if (mustBe && !isTemplated(setting))
+        report({
+          message: `${shorten(name, 40)} must be ${mustBe}, not ${shorten(value, 20)}: vLLM does not start`,
+          span: spanOf(setting),
+        });
     }
   },
 });
+
+/** The arguments for a runtime with vLLM, which passes those of the engine on: KServe's for models of Hugging Face, or KubeAI's. */
+function reportRuntime(container: Container, { workload, document, report }: PodSetContext): void {
+  const { image, repository, command, args } = container;
+  if (image !== undefined || repository !== undefined || command.length > 0 || args.length === 0) return;
+  if (servedModel(container, workload).model?.engine !== 'vllm') return;
+  const input = processInput(container);
+  for (const flag of allCommands(readCommandLine(input.command, input.args, input.env).statements).flatMap((one) =>
+    readFlags(one.words),
+  )) {
+    const mustBe = flag.dynamic || flag.value === undefined ? undefined : valueNeeded('vllm', flag.name, flag.value);
+    const span = mustBe && spanOfWords(document, args, [flag.word, flag.valueWord ?? flag.word]);
+    if (mustBe === undefined || !span || !flag.word.text.startsWith('--')) continue;
+    report({
+      message: `--${flag.written} must be ${mustBe}, not ${shorten(flag.value ?? '', 20)}: vLLM does not start`,
+      span,
+    });
+  }
+}
+
+/** Reports what is wrong with the words of a server's command line. */
+function reportFlags(program: string, words: readonly Word[], container: Container, context: PodSetContext): void {
+  const { workload, document, report } = context;
+  const lines = [...container.command, ...container.args];
+  const title = titleOf(program);
+  const flags = readFlags(words);
+  const conflict = mayGetMore(container, workload) ? undefined : flagConflict(program, words, flags);
+  const place =
+    conflict && spanOfWords(document, lines, [conflict.flag.word, conflict.flag.valueWord ?? conflict.flag.word]);
+  if (conflict !== undefined && place !== undefined)
+    report({ message: `--${conflict.flag.written} ${conflict.problem}: ${title} does not start`, span: place });
+  reportOutdated(container, program, words, context);
+  for (const { flag, isOn, isRejected } of switchesWithValue(program, words, flags)) {
+    const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
+    if (span === undefined) continue;
+    const name = `--${shorten(flag.written, 40)}`;
+    const result = isRejected ? `${title} does not start` : `some versions of ${title} do not start`;
+    report({
+      severity: isRejected ? 'error' : 'warning',
+      message: `${name} takes no value (${shorten(flag.value ?? '', 20)}): ${result}`,
+      span,
+      fixes: () =>
+        isOn && flag.word === flag.valueWord
+          ? [fix('Remove the value', 'unsafe', rewriteWord(document, lines, flag.word, name))]
+          : [],
+    });
+  }
+  for (const { flag, meant, mustBe } of wrongFlags(program, flags)) {
+    const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
+    if (span === undefined) continue;
+    const name = `${flag.word.text.startsWith('--') ? '--' : '-'}${shorten(flag.written, 40)}`;
+    report({
+      message:
+        mustBe !== undefined
+          ? `${name} must be ${mustBe}, not ${shorten(flag.value ?? '', 20)}: ${title} does not start`
+          : `${title} has no flag ${name} and does not start; ${meant === undefined ? 'it is an option of docker run' : `did you mean --${meant}?`}`,
+      span,
+      fixes: () => {
+        if (meant === undefined) return [];
+        const text = flag.word.text.replace(flag.written, meant);
+        return [fix(`Use --${meant}`, 'unsafe', rewriteWord(document, lines, flag.word, text))];
+      },
+    });
+  }
+}
 
 /** Reports variables in the place of flags. */
 function reportVariables(container: Container, { workload, document, report }: PodSetContext): void {
@@ -181,14 +239,26 @@ function isOwnEntrypoint(image: string): boolean {
     : /^(?:vllm-openai[\w-]*|text-(?:generation|embeddings)-inference)$/.test(name);
 }
 
-/** The entrypoint of a server's image is the server: words of its command line become arguments that it does not know. */
-function reportCommandInArgs({ command, args, image }: Container, { document, report }: PodSetContext): boolean {
+/** Arguments that repeat what the image starts by itself, or that lack what it does not start. */
+function reportCommandInArgs(container: Container, { document, report }: PodSetContext): boolean {
+  const { command, args, image } = container;
   const [first] = args;
   if (first === undefined || command.length > 0 || image === undefined || isTemplated(image.at)) return false;
-  const found = repeatedEntrypoint(
-    image.value,
-    args.map(({ value }) => value),
-  );
+  const values = args.map(({ value }) => value);
+  const start = isUnseen(getIn(container.at, 'command')) ? undefined : lackingStart(image.value, values);
+  if (start !== undefined) {
+    const program = start.join(' ');
+    report({
+      message: `The image runs its arguments, and ${shorten(first.value, 30)} is no program: the container does not start${program && `; put ${program} first`}`,
+      span: spanOf(first.at),
+      fixes: () =>
+        start.length === 0
+          ? []
+          : [fix(`Run ${program}`, 'unsafe', insertKey(document, container.at, 'command', start, { after: 'image' }))],
+    });
+    return true;
+  }
+  const found = repeatedEntrypoint(image.value, values);
   if (found === undefined || typeof first.at.step !== 'number') return false;
   const rest = args.slice(0, found.words);
   report({
@@ -199,21 +269,40 @@ function reportCommandInArgs({ command, args, image }: Container, { document, re
   return true;
 }
 
-/** Reports lengths in the variables of Text Generation Inference that contradict each other. */
-function reportOrder(container: Container, { workload, report }: PodSetContext): void {
-  if (soleServer(container)?.program !== 'text-generation-launcher' || mayGetMore(container, workload)) return;
-  // Flags take precedence.
-  if ([...container.command, ...container.args].some(({ value }) => /max-(?:input|total)-/.test(value))) return;
-  const [low, high] = ['MAX_INPUT_(?:TOKENS|LENGTH)', 'MAX_TOTAL_TOKENS'].map((name) =>
-    container.env.find((one) => new RegExp(`^${name}$`).test(one.name)),
-  );
-  if (low?.value === undefined || high?.value === undefined) return;
-  const [least, most] = [low.value, high.value].map(({ value, at }) =>
-    /^\d{1,9}$/.test(value) && !isTemplated(at) ? Number(value) : Number.NaN,
-  );
-  if (least === undefined || most === undefined || !(least >= most)) return;
-  report({
-    message: `${low.name} ${least} must be below ${high.name} ${most}: Text Generation Inference does not start`,
-    span: spanOf(low.value.at),
-  });
+/** Reports the variables of Text Generation Inference, which reads its flags from them. */
+function reportLauncher(container: Container, { workload, report }: PodSetContext): void {
+  if (mayGetMore(container, workload)) return;
+  for (const { problem, at } of wrongVariables(container))
+    report({ message: `${problem}: Text Generation Inference does not start`, span: spanOf(at) });
+  for (const { name, meant, at } of runsAsWritten(workload) ? otherVariables(container) : [])
+    report({
+      severity: 'warning',
+      message: `Text Generation Inference does not read ${shorten(name, 40)}; did you mean ${meant}? As written, it has no effect`,
+      span: getIn(at, 'name') === undefined ? keySpanOf(at) : spanOf(getIn(at, 'name') ?? at),
+    });
+}
+
+/** Reports flags that the server's release does not have any more, or reads in another form. */
+function reportOutdated(container: Container, program: string, words: readonly Word[], context: PodSetContext): void {
+  const { document, report } = context;
+  const lines = [...container.command, ...container.args];
+  for (const { flag, problem, isCertain, canGo } of outdatedFlags(program, readFlags(words), container)) {
+    const ofFlag = [flag.word, flag.valueWord ?? flag.word] as const;
+    const span = spanOfWords(document, lines, ofFlag);
+    if (span === undefined) continue;
+    // Whole items of the list; parts of a script stay.
+    const items = [...new Set(ofFlag)].map(({ item, start, end }) => {
+      const line = lines[item];
+      return start === 0 && end === line?.value.length ? line : undefined;
+    });
+    report({
+      severity: isCertain ? 'error' : 'warning',
+      message: `${problem}: ${isCertain ? 'the server' : 'with the newest image, the server'} does not start`,
+      span,
+      fixes: () =>
+        canGo && items.every((line) => line !== undefined)
+          ? [fix('Remove the flag', 'unsafe', ...items.map(({ at }) => removeItem(document, at)))]
+          : [],
+    });
+  }
 }

@@ -1,9 +1,9 @@
 import { imageParts } from '../catalog/images.ts';
-import { ollamaSupport, type Release, vllmSupport } from '../catalog/server-support.ts';
+import { ollamaSupport, vllmSupport } from '../catalog/server-support.ts';
 import { pulledByOllama } from '../evidence/pulled-models.ts';
+import { isBefore, isOllama, serverRelease } from '../evidence/server-release.ts';
 import { knownModel, servedModel } from '../model/served-model.ts';
-import type { Container } from '../model/workload.ts';
-import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
@@ -61,10 +61,9 @@ export default defineRule({
   topic: 'other',
   severity: 'warning',
   container(container, { workload, report }) {
-    const { image, command, args } = container;
-    if (image === undefined || isTemplated(image.at)) return;
-    const release = releaseOf(image.value);
-    if (release === undefined || [...command, ...args].some(mayInstall)) return;
+    const { image } = container;
+    const release = serverRelease(container);
+    if (image === undefined || release === undefined) return;
     const { model } = servedModel(container, workload);
     if (isOllama.test(imageParts(image.value).repository)) {
       for (const { name, at } of pulledByOllama(container)) {
@@ -92,25 +91,3 @@ export default defineRule({
     });
   },
 });
-
-/** Whether the words may replace the image's own server by another release. */
-function mayInstall({ at, value }: Container['command'][number]): boolean {
-  return isTemplated(at) || /\b(?:install|uvx|uv run)\b/.test(value);
-}
-
-const isOllama = /^(?:docker\.io\/)?ollama\/ollama$/;
-
-/** The release in an image with the name of vLLM's or Ollama's own. Other images have their own versions, and other tags may be special builds. */
-function releaseOf(image: string): Release | undefined {
-  const { repository, tag = '' } = imageParts(image);
-  if (!/(?:^|\/)vllm-openai$/.test(repository) && !isOllama.test(repository)) return undefined;
-  const parts = /^v?(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:\.post\d+)?(?:-(?:cu\d+|x86_64|amd64|aarch64|arm64|rocm))*$/.exec(
-    tag,
-  );
-  return parts === null ? undefined : [Number(parts[1]), Number(parts[2]), Number(parts[3])];
-}
-
-function isBefore(release: Release, other: Release): boolean {
-  const [major, minor, patch] = release;
-  return (major - other[0] || minor - other[1] || patch - other[2]) < 0;
-}

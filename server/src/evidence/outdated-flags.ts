@@ -1,0 +1,80 @@
+import { imageParts } from '../catalog/images.ts';
+import { flashAttentionValue, jsonLimits, type RemovedFlag, removedFromVllm } from '../catalog/outdated-flags.ts';
+import type { Release } from '../catalog/server-support.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
+import type { Flag } from '../command/flags.ts';
+import type { Container } from '../model/workload.ts';
+import { isBefore, runsNewestVllm, serverRelease } from './server-release.ts';
+
+/** A flag that the server knew once, or in another form, and with which it does not start any more. */
+export interface OutdatedFlag {
+  readonly flag: Flag;
+  readonly problem: string;
+  /** The image is pinned: otherwise an old copy of it may still start. */
+  readonly isCertain: boolean;
+  /** Without the flag, the server does what it did. */
+  readonly canGo: boolean;
+}
+
+/** Names that read as if vLLM had them: guides mention them, but no release does. What they ask for is the default, or has another name. */
+const neverInVllm = wordSet(
+  'continuous-batching enable-continuous-batching enable-paged-attention use-paged-attention enable-flash-attention',
+  'use-flash-attention enable-speculative-decoding max-num-paddings enable-metrics',
+);
+
+/** The flags that the release of a container's server does not have, or reads in another form. */
+export function outdatedFlags(program: string, flags: readonly Flag[], container: Container): readonly OutdatedFlag[] {
+  const written = flags.filter(({ isVariable, word }) => !isVariable && word.text.startsWith('-'));
+  if (program === 'llama-server') return written.flatMap((flag) => bareFlashAttention(flag, container) ?? []);
+  if (program !== 'vllm') return [];
+  const never = written.flatMap((flag) =>
+    neverInVllm.has(flag.name)
+      ? [{ flag, problem: `vLLM has no flag --${flag.written}`, isCertain: true, canGo: true }]
+      : [],
+  );
+  const release = serverRelease(container);
+  if (release === undefined && !runsNewestVllm(container)) return never;
+  const isCertain = release !== undefined;
+  const removed = removedFromVllm.flatMap((one) => {
+    const flag = isWithout(one, release) ? written.find(({ name }) => one.names.split(' ').includes(name)) : undefined;
+    return flag === undefined ? [] : [{ flag, problem: problemOf(one, flag), isCertain, canGo: one.now === undefined }];
+  });
+  const limits = written.filter(({ name, value = '', dynamic }) => {
+    const isOld = name === 'limit-mm-per-prompt' && !dynamic && /^[a-z]+=\d+(?:,[a-z]+=\d+)*$/.test(value);
+    return isOld && !(release !== undefined && isBefore(release, jsonLimits));
+  });
+  return [
+    ...never,
+    ...removed,
+    ...limits.map((flag) => {
+      const json = (flag.value ?? '').replaceAll(/([a-z]+)=/g, '"$1":');
+      return { flag, problem: `--${flag.written} takes JSON: {${json}}`, isCertain, canGo: false };
+    }),
+  ];
+}
+
+function isWithout({ since }: RemovedFlag, release: Release | undefined): boolean {
+  return release === undefined || !isBefore(release, since);
+}
+
+function problemOf({ since, now }: RemovedFlag, { written }: Flag): string {
+  const instead = now === undefined ? '' : ` (now ${now})`;
+  return `vLLM ${since.join('.')} and later have no flag --${written}${instead}`;
+}
+
+/** `-fa` alone: newer builds of llama.cpp take the next word as its value. */
+function bareFlashAttention(flag: Flag, { image }: Container): OutdatedFlag | undefined {
+  const { repository, tag = '' } = imageParts(image?.value ?? '');
+  const isBare = /^(?:fa|flash-attn)$/.test(flag.name) && flag.value === undefined;
+  if (!isBare || !/^ghcr\.io\/ggml-org\/llama\.cpp$/.test(repository)) return undefined;
+  const build = /-b(\d{3,6})$/.exec(tag)?.[1];
+  // Tags that move: those of this registry are newer than the change.
+  if (build === undefined ? !/^(?:server|full)(?:-[a-z]+\d*)?$/.test(tag) : Number(build) < flashAttentionValue)
+    return undefined;
+  return {
+    flag,
+    problem: `llama.cpp needs a value after ${flag.word.text}: on, off or auto`,
+    isCertain: build !== undefined,
+    canGo: false,
+  };
+}

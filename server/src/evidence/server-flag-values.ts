@@ -1,0 +1,134 @@
+import { wordSet } from '../catalog/word-patterns.ts';
+
+/** What a value must be instead; undefined if the server accepts it, or may do so in some version. */
+export type ValueCheck = (value: string) => string | undefined;
+
+/** By the name of the flag. */
+export type ValueChecks = ReadonlyMap<string, ValueCheck>;
+
+const fraction: ValueCheck = (value) => {
+  const isNumber = /^\d+(?:\.\d*)?$|^\.\d+$/.test(value);
+  const isWrong = isNumber ? !(Number(value) > 0 && Number(value) <= 1) : /^\d+(?:\.\d+)?%$/.test(value);
+  return isWrong ? 'between 0 and 1' : undefined;
+};
+
+/** Rejects some words; another one may be a name of a later version. */
+function not(words: string, mustBe: string): ValueCheck {
+  const rejected = wordSet(words);
+  return (value) => (rejected.has(value.toLowerCase()) ? mustBe : undefined);
+}
+
+/** Rejects the names that another server or the model's card has for the same. */
+function names(meant: ReadonlyMap<string, string>): ValueCheck {
+  const all = new Map([...meant].flatMap(([name, others]) => others.split(' ').map((one) => [one, name])));
+  return (value) => all.get(value.toLowerCase());
+}
+
+/** Words with which people leave a count to the program. */
+const count = not('auto all max gpu gpus none', 'a number');
+
+const bits = 'int4 int8 4bit 8bit 4-bit 8-bit';
+const halves = 'fp16 f16 half float16';
+
+const format: ValueCheck = (value) =>
+  /^(?:fp\d+|bf16|f16|f32|int\d|\d+-?bit|half-precision|float-16)$/i.test(value)
+    ? 'auto, half, float16, bfloat16, float or float32'
+    : undefined;
+
+/** Widths and number formats are no method, and the variants of bitsandbytes are those of TGI. */
+const quantization = not(
+  `${bits} ${halves} bf16 bfloat16 nf4 bnb bitsandbytes-nf4 bitsandbytes-fp4 awq-marlin gptq-marlin q4_0 q4_k_m q8_0`,
+  'a method such as fp8, awq, gptq or bitsandbytes',
+);
+
+/** vllm/config/cache.py and vllm/model_executor/layers/quantization in https://github.com/vllm-project/vllm, read 2026-11-29. */
+export const vllmValues: ValueChecks = new Map([
+  ['gpu-memory-utilization', fraction],
+  ['dtype', format],
+  ['quantization', quantization],
+  ['kv-cache-dtype', not(`${bits} fp16 f16 half bf16 q4_0 q8_0`, 'auto, bfloat16 or a format such as fp8 or fp8_e5m2')],
+  ['load-format', not(`${bits} awq gptq fp8`, 'a form of files such as auto or safetensors')],
+  [
+    'distributed-executor-backend',
+    not('nccl gloo mpi multiprocessing torch torchrun', 'mp, ray, uni or external_launcher'),
+  ],
+  [
+    'tool-call-parser',
+    names(
+      new Map([
+        ['llama3_json', 'llama3 llama3.1 llama3.2 llama3.3'],
+        ['hermes', 'qwen25 qwen2.5'],
+        ['deepseek_v3', 'deepseekv3'],
+      ]),
+    ),
+  ],
+  [
+    'reasoning-parser',
+    names(
+      new Map([
+        ['deepseek_r1', 'deepseek-r1'],
+        ['deepseek_v3', 'deepseek-v3'],
+        ['openai_gptoss', 'gpt-oss'],
+      ]),
+    ),
+  ],
+  ...counts('tensor-parallel-size pipeline-parallel-size data-parallel-size'),
+]);
+
+/** python/sglang/srt/server_args.py in https://github.com/sgl-project/sglang, read 2026-11-29. */
+export const sglangValues: ValueChecks = new Map([
+  ['mem-fraction-static', fraction],
+  ['dtype', format],
+  ['quantization', quantization],
+  ['kv-cache-dtype', not(`${bits} ${halves} fp8 q4_0 q8_0`, 'auto, bf16, fp8_e4m3 or fp8_e5m2')],
+  [
+    'reasoning-parser',
+    names(
+      new Map([
+        ['deepseek-r1', 'deepseek_r1'],
+        ['deepseek-v3', 'deepseek_v3'],
+        ['gpt-oss', 'openai_gptoss'],
+      ]),
+    ),
+  ],
+  [
+    'tool-call-parser',
+    names(
+      new Map([
+        ['llama3', 'llama3_json llama3.1'],
+        ['deepseekv3', 'deepseek_v3'],
+        ['qwen25', 'qwen2.5'],
+      ]),
+    ),
+  ],
+  ...counts('tp tp-size tensor-parallel-size dp dp-size pp-size'),
+]);
+
+/** https://huggingface.co/docs/text-generation-inference/reference/launcher, read 2026-11-29. */
+export const tgiValues: ValueChecks = new Map([
+  [
+    'quantize',
+    not(
+      `${bits} ${halves} bf16 bfloat16 nf4 bnb awq_marlin gptq_marlin gguf`,
+      'a method such as awq, gptq or bitsandbytes-nf4',
+    ),
+  ],
+  ['dtype', not('fp16 bf16 fp32 float32 float half auto', 'float16 or bfloat16')],
+  ['cuda-memory-fraction', fraction],
+  ...counts('num-shard'),
+]);
+
+/** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, read 2026-11-29. */
+export const llamaValues: ValueChecks = new Map(
+  ['cache-type-k', 'cache-type-v', 'ctk', 'ctv'].map((name) => [
+    name,
+    not(
+      `${bits} fp16 fp32 fp8 fp8_e4m3 fp8_e5m2 float16 half q4 q8 auto`,
+      'f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0 or iq4_nl',
+    ),
+  ]),
+);
+
+function counts(flags: string): readonly (readonly [string, ValueCheck])[] {
+  return flags.split(' ').map((name) => [name, count]);
+}

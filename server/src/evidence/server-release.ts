@@ -1,0 +1,42 @@
+import { imageParts, isPlainVllm } from '../catalog/images.ts';
+import type { Release } from '../catalog/server-support.ts';
+import type { Container } from '../model/workload.ts';
+import { asText, getIn, isTemplated } from '../yaml/cursor.ts';
+
+/** The images of Ollama. */
+export const isOllama = /^(?:docker\.io\/)?ollama\/ollama$/;
+
+/** The release of vLLM or Ollama that a container runs by its image, if it does not install another one. */
+export function serverRelease({ image, command, args }: Container): Release | undefined {
+  if (image === undefined || isTemplated(image.at) || [...command, ...args].some(mayInstall)) return undefined;
+  return releaseOf(image.value);
+}
+
+/** Whether a container pulls the newest image of vLLM when it starts. */
+export function runsNewestVllm({ image, command, args, at }: Container): boolean {
+  if (image === undefined || isTemplated(image.at) || !isPlainVllm(image.value) || image.value.includes('@'))
+    return false;
+  const policy = asText(getIn(at, 'imagePullPolicy')) ?? 'Always';
+  const { tag = 'latest' } = imageParts(image.value);
+  return tag === 'latest' && policy === 'Always' && ![...command, ...args].some(mayInstall);
+}
+
+export function isBefore(release: Release, other: Release): boolean {
+  const [major, minor, patch] = release;
+  return (major - other[0] || minor - other[1] || patch - other[2]) < 0;
+}
+
+/** Whether the words may replace the image's own server by another release. */
+function mayInstall({ at, value }: Container['command'][number]): boolean {
+  return isTemplated(at) || /\b(?:install|uvx|uv run)\b/.test(value);
+}
+
+/** The release in an image with the name of vLLM's or Ollama's own. Other images have their own versions, and other tags may be special builds. */
+function releaseOf(image: string): Release | undefined {
+  const { repository, tag = '' } = imageParts(image);
+  if (!/(?:^|\/)vllm-openai$/.test(repository) && !isOllama.test(repository)) return undefined;
+  const parts = /^v?(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:\.post\d+)?(?:-(?:cu\d+|x86_64|amd64|aarch64|arm64|rocm))*$/.exec(
+    tag,
+  );
+  return parts === null ? undefined : [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+}

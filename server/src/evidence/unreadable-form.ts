@@ -1,0 +1,66 @@
+import { imageParts } from '../catalog/images.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
+import { readFlags } from '../command/flags.ts';
+import { wordsOf } from '../command/name-words.ts';
+import type { Word } from '../command/shell.ts';
+import type { Container } from '../model/workload.ts';
+import { type Cursor, isTemplated } from '../yaml/cursor.ts';
+import { servedFlags } from './launch.ts';
+import { soleServer } from './sole-server.ts';
+
+/** A model on Hugging Face whose files its server cannot read. */
+export interface UnreadableForm {
+  readonly name: string;
+  /** `has GGUF files, which TGI does not read`. */
+  readonly problem: string;
+  /** The words or the variable with the name. */
+  readonly place: { readonly words: readonly [Word, Word] } | { readonly at: Cursor };
+}
+
+/** Organizations that publish 16-bit weights under plain names. Quantized ones have their format in the name. */
+export const plainWeights = wordSet(
+  'meta-llama mistralai google qwen microsoft tiiuae facebook bigcode eleutherai codellama 01-ai ibm-granite',
+  'allenai openai-community lmsys huggingfaceh4 bigscience',
+);
+
+/** The model of a container's only server, if its name says that it is in a form that the server cannot read. */
+export function unreadableForm(container: Container): UnreadableForm | undefined {
+  const server = soleServer(container);
+  switch (server?.program) {
+    case 'vllm':
+      return gguf(container, 'has GGUF files, of which vLLM needs one: it does not start with the whole repository');
+    case 'text-generation-launcher':
+      // Its variant with llama.cpp makes such files itself.
+      return /llamacpp/.test(imageParts(container.image?.value ?? '').tag ?? '')
+        ? undefined
+        : gguf(container, 'has GGUF files, which Text Generation Inference does not read: it does not start');
+    case 'llama-server': {
+      const flag = readFlags(server.command?.words ?? []).find(({ name }) => /^(?:hf|hfr|hf-repo)$/.test(name));
+      const [name = ''] = (flag?.value ?? '').split(':');
+      if (flag === undefined || flag.dynamic || !isRepository(name) || wordsOf(name).includes('gguf')) return undefined;
+      if (!plainWeights.has(name.split('/', 1)[0]?.toLowerCase() ?? '')) return undefined;
+      const words = [flag.word, flag.valueWord ?? flag.word] as const;
+      return {
+        name,
+        problem: 'has no GGUF files: llama.cpp does not start without a repository that has them',
+        place: { words },
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function gguf(container: Container, problem: string): UnreadableForm | undefined {
+  const model = servedFlags(container)?.model;
+  const variable = container.env.find(({ name }) => name === 'MODEL_ID')?.value;
+  const isWritten = variable !== undefined && !isTemplated(variable.at);
+  const name = model?.value ?? (isWritten ? variable.value : '');
+  if (!isRepository(name) || !wordsOf(name).includes('gguf')) return undefined;
+  if (model !== undefined) return { name, problem, place: { words: model.words } };
+  return variable && { name, problem, place: { at: variable.at } };
+}
+
+function isRepository(name: string): boolean {
+  return /^[\w.-]+\/[\w.-]+$/.test(name) && !/\.gguf$/i.test(name);
+}
