@@ -1,3 +1,4 @@
+import { notebookLogins } from '../evidence/notebook-login.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
 import { mayBeValues } from '../model/values.ts';
@@ -60,7 +61,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
- * The key that a server of one's own asks of its clients is information.
+ * The key that a server of one's own asks of its clients is information, and so is the token or the password of a notebook (`JUPYTER_TOKEN`,
+ * `--ServerApp.token`) or an IDE.
  *
  * ## When it is silent
  *
@@ -70,6 +72,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Sources
  *
+ * - [Jupyter Server: security](https://jupyter-server.readthedocs.io/en/latest/operators/security.html) *
  * - [Hugging Face: user access tokens](https://huggingface.co/docs/hub/security-tokens)
  * - [Kubernetes: good practices for Secrets](https://kubernetes.io/docs/concepts/security/secrets-good-practices/)
  * - [GitHub: supported secret scanning patterns](https://docs.github.com/en/code-security/secret-scanning/introduction/supported-secret-scanning-patterns)
@@ -89,8 +92,17 @@ export default defineRule({
     const [key, place] = kind === 'Secret' ? (['stringData', 'secret'] as const) : (['data', 'values'] as const);
     for (const at of entries(getIn(root, key))) checkStored(at, place, document, report);
   },
-  container({ env, command, args }, { podSet, document, report }) {
+  container(container, { podSet, document, report }) {
     if (!namesAccelerators(podSet)) return;
+    for (const { text, ...login } of notebookLogins(container)) {
+      report({
+        severity: 'info',
+        message:
+          'The login of this notebook is in the file in plain text: whoever reads it can run code on the GPU; use a Secret',
+        span: spanInScalar(document, text, login),
+      });
+    }
+    const { env, command, args } = container;
     const written = env.flatMap(({ name, value }) => (value === undefined ? [] : [{ name, text: value }]));
     const words = [...command, ...args].map((text, at, all) => {
       const before = all.slice(Math.max(0, at - 2), at).map(({ value }) => value.slice(-30));

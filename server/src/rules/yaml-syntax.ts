@@ -4,6 +4,7 @@ import { type JoinedLine, joinedLines } from '../yaml/joined-lines.ts';
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
+import { unreadableActions } from '../yaml/unreadable-actions.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -25,6 +26,8 @@ import { defineRule } from './rule.ts';
  * may set it.
  *
  * In a template, trim markers on both sides (`{{- if … -}}`) also remove the line breaks around it: the next key then continues the line above.
+ *
+ * Helm reads no file of a chart with a path such as `.Values.gpu-pool` in a template: such keys need `index`.
  *
  * Documents are read one by one, so an error in one does not affect the findings in the others. Templates (Helm, Jinja) are read with
  * their expressions masked and get no other findings from this rule, except for the markers of a merge conflict; neither do documents that have
@@ -81,9 +84,11 @@ export default defineRule({
       });
     }
     if (!manifestWords.test(document.text)) return;
-    if (document.template)
+    if (document.template) {
+      for (const action of unreadableActions(document.text)) context.report(action);
       for (const joined of joinedLines(document.text))
         context.report({ message: wordsOf(joined), span: joined.action });
+    }
     const isObject = document.root?.kind !== 'map' || document.root.entries.some(({ key }) => key === 'apiVersion');
     for (const { message, span, readable } of document.problems) {
       const second = readable === true ? secondObject(document, span) : undefined;
