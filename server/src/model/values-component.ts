@@ -80,7 +80,14 @@ export function imageAt(block: Cursor): Cursor | undefined {
   );
   const [inPart, ...others] = parts.flatMap((part) => getIn(part, 'image') ?? []);
   const within = others.length === 0 ? inPart : undefined;
-  return getIn(block, 'image') ?? within ?? getIn(partsAbove(block), 'image');
+  return getIn(block, 'image') ?? within ?? namedImage(block) ?? getIn(partsAbove(block), 'image');
+}
+
+/** An image as a text under a longer key (`containerImage: …`), or under the component's own key in a mapping of images next to it. */
+function namedImage(block: Cursor): Cursor | undefined {
+  const named = firstOf(block, ['containerImage', 'dockerImage', 'imageName', 'imageRepository']);
+  const listed = block.parent === undefined ? undefined : getIn(block.parent, 'images', keyOf(block));
+  return [named, listed].find((image) => image?.node.kind === 'scalar');
 }
 
 /** In lower case. */
