@@ -86,8 +86,9 @@ export function imageAt(block: Cursor): Cursor | undefined {
 /** An image as a text under a longer key (`containerImage: …`), or under the component's own key in a mapping of images next to it. */
 function namedImage(block: Cursor): Cursor | undefined {
   const named = firstOf(block, ['containerImage', 'dockerImage', 'imageName', 'imageRepository']);
-  const listed = block.parent === undefined ? undefined : getIn(block.parent, 'images', keyOf(block));
-  return [named, listed].find((image) => image?.node.kind === 'scalar');
+  if (named?.node.kind === 'scalar') return named;
+  const listed = ['images', 'image'].map((key) => getIn(block.parent, key, keyOf(block)));
+  return listed.find((image) => image?.node.kind === 'scalar' || getIn(image, 'repository') !== undefined);
 }
 
 /** In lower case. */

@@ -67,8 +67,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * For texts that do not have the form of a known token or follow the name of one (a login, `WANDB_API_KEY`, `S3_SECRET_KEY`, `--api-key`), for
- * placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), for pods without accelerators, and for other tokens than those for models in Secrets
- * and ConfigMaps.
+ * placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), and for other tokens than those for models in Secrets, ConfigMaps, and pods
+ * without accelerators.
  *
  * ## Sources
  *
@@ -82,7 +82,7 @@ export default defineRule({
   severity: 'warning',
   judgesWords: true,
   document(document, { report }) {
-    if (document.root === null || !/hf_\w{30}|nvapi-/.test(document.text)) return;
+    if (document.root === null || !modelToken.test(document.text)) return;
     const root = rootCursor(document.root);
     if (mayBeValues(root)) checkValues(root, document, report);
   },
@@ -93,8 +93,10 @@ export default defineRule({
     for (const at of entries(getIn(root, key))) checkStored(at, place, document, report);
   },
   container(container, { podSet, document, report }) {
-    if (!namesAccelerators(podSet)) return;
-    for (const { text, ...login } of notebookLogins(container)) {
+    const usesDevices = namesAccelerators(podSet);
+    // Tokens for models are for models wherever they are.
+    if (!usesDevices && !modelToken.test(document.text)) return;
+    for (const { text, ...login } of usesDevices ? notebookLogins(container) : []) {
       report({
         severity: 'info',
         message:
@@ -108,7 +110,8 @@ export default defineRule({
       const before = all.slice(Math.max(0, at - 2), at).map(({ value }) => value.slice(-30));
       return { name: before.join(' '), text };
     });
-    for (const { name, text } of [...written, ...words]) check(text, name, 'pod', document, report);
+    for (const { name, text } of [...written, ...words])
+      check(text, name, usesDevices ? 'pod' : 'values', document, report);
   },
   workload({ apiVersion, manifest, podSets }, { document, report }) {
     if (groupOf(apiVersion) !== 'ray.io' || !podSets.some(namesAccelerators)) return;
@@ -135,7 +138,10 @@ function checkStored(at: Cursor, place: Place, document: YamlDocument, report: R
   if (value !== undefined) check({ value, at }, keyOf(at).replaceAll(/[.-]/g, '_'), place, document, report);
 }
 
+/** `values`: only tokens for models count. */
 type Place = 'pod' | 'values' | 'secret';
+
+const modelToken = /hf_\w{30}|nvapi-/;
 
 const ofModels: ReadonlySet<string> = new Set(['Hugging Face', 'NVIDIA', 'Weights & Biases']);
 
