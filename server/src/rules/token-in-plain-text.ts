@@ -1,5 +1,7 @@
 import { notebookLogins } from '../evidence/notebook-login.ts';
+import { placesAt } from '../evidence/written.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import { inlineValues } from '../model/inline-values.ts';
 import { groupOf } from '../model/manifest.ts';
 import { mayBeValues } from '../model/values.ts';
 import { spanInScalar } from '../rewrite/word-span.ts';
@@ -86,7 +88,18 @@ export default defineRule({
     const root = rootCursor(document.root);
     if (mayBeValues(root)) checkValues(root, document, report);
   },
-  manifest({ root, kind }, { document, report }) {
+  manifest(manifest, { document, report }) {
+    const { root, kind } = manifest;
+    if (modelToken.test(document.text)) {
+      for (const { values } of inlineValues(manifest)) checkValues(values, document, report);
+      for (const path of argoParameters) {
+        for (const parameter of kind === 'Application' ? placesAt(root, path) : []) {
+          const [name, at] = [asText(getIn(parameter, 'name')) ?? '', getIn(parameter, 'value')];
+          const value = asText(at);
+          if (at !== undefined && value !== undefined) check({ value, at }, name, 'values', document, report);
+        }
+      }
+    }
     if (kind !== 'Secret' && kind !== 'ConfigMap') return;
     // Secrets have base64 in `data`.
     const [key, place] = kind === 'Secret' ? (['stringData', 'secret'] as const) : (['data', 'values'] as const);
@@ -137,6 +150,8 @@ function checkStored(at: Cursor, place: Place, document: YamlDocument, report: R
   const value = asText(at);
   if (value !== undefined) check({ value, at }, keyOf(at).replaceAll(/[.-]/g, '_'), place, document, report);
 }
+
+const argoParameters = ['spec.source.helm.parameters.*', 'spec.sources.*.helm.parameters.*'];
 
 /** `values`: only tokens for models count. */
 type Place = 'pod' | 'values' | 'secret';
