@@ -1,5 +1,6 @@
 import { lostAccelerator } from '../evidence/lost-keys.ts';
 import { inlineValues } from '../model/inline-values.ts';
+import { doubledIndents } from '../yaml/doubled-indents.ts';
 import { type JoinedLine, joinedLines } from '../yaml/joined-lines.ts';
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -26,6 +27,8 @@ import { defineRule } from './rule.ts';
  * may set it.
  *
  * In a template, trim markers on both sides (`{{- if … -}}`) also remove the line breaks around it: the next key then continues the line above.
+ *
+ * `indent` after spaces indents only the first line twice.
  *
  * Helm reads no file of a chart with a path such as `.Values.gpu-pool` in a template: such keys need `index`.
  *
@@ -86,6 +89,13 @@ export default defineRule({
     if (!manifestWords.test(document.text)) return;
     if (document.template) {
       for (const action of unreadableActions(document.text)) context.report(action);
+      for (const span of doubledIndents(document.text)) {
+        context.report({
+          message:
+            'The first line of this output gets the spaces before {{ and those of indent: the YAML is broken; use {{- … nindent',
+          span,
+        });
+      }
       for (const joined of joinedLines(document.text))
         context.report({ message: wordsOf(joined), span: joined.action });
     }
