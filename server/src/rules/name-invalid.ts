@@ -151,7 +151,7 @@ function check(
   const problem = name === undefined ? undefined : nameProblem(name, form);
   if (at === undefined || name === undefined || problem === undefined) return;
   report({
-    message: `${what} "${shorten(template ?? name, 40)}" ${problem}: ${rejection}`,
+    message: `${what} "${template === undefined ? shorten(name, 40) : shorten(template, 28)}" ${problem}: ${rejection}`,
     span: spanOf(at),
     fixes: () => {
       if (template !== undefined) return [];
@@ -166,10 +166,14 @@ function templateText(at: Cursor | undefined, { text }: YamlDocument): string | 
   if (at === undefined || !isTemplated(at)) return undefined;
   const { start, end } = spanOf(at);
   const written = text.slice(start, end).replace(/^(["'])(.*)\1$/, '$2');
+  // Trim markers remove spaces, and branches exclude each other.
+  if (controls.test(written)) return undefined;
   const literal = written.replaceAll(action, '');
   const isOpen = literal === written || /[^\w. "'-]|[A-Z]{2}/.test(literal);
   return isOpen || literal.trim() === '' ? undefined : written;
 }
+
+const controls = /\{\{-|-\}\}|\{\{\s*(?:if|else|end|range|with|define|block|\/\*|\$\w+\s*:?=)/;
 
 const action = /\{\{[^{}\n]*\}\}/g;
 
