@@ -14,6 +14,7 @@ import { asText, type Cursor, entries, getIn, isIncomplete, items, keyOf } from 
 import type { YamlDocument, YamlNode, YamlScalar } from '../yaml/node.ts';
 import { isBareItem } from './bare-items.ts';
 import { passesGpus } from './gpu-files.ts';
+import { type RenderedProblem, renderedProblem } from './rendered-fields.ts';
 import { isConstantName } from './written.ts';
 
 /** A place where an object differs from the API's types, so that the API server rejects it. */
@@ -25,6 +26,7 @@ export interface ApiProblem {
     | 'wrong-type'
     | 'not-in-enum'
     | 'not-a-quantity'
+    | RenderedProblem
     /** `at` is the mapping without the field. */
     | 'missing-field';
   readonly at: Cursor;
@@ -153,6 +155,8 @@ function isExpected(holder: ApiHolder, field: string): boolean {
 function visit(at: Cursor, type: ApiType, place: Place, walk: Walk): void {
   const { node } = at;
   // The decoder accepts null everywhere.
+  const rendered = node.kind === 'scalar' && node.templated ? renderedProblem(node, type, walk.text) : undefined;
+  if (rendered !== undefined) report(rendered, at, type, place, walk);
   if (node.kind === 'scalar' && (node.value === null || node.templated || isSketch(node))) return;
   if (node.kind === 'scalar' && isInserted(node, type, place.field)) return;
   switch (type.form) {

@@ -80,7 +80,15 @@ export function imageAt(block: Cursor): Cursor | undefined {
   );
   const [inPart, ...others] = parts.flatMap((part) => getIn(part, 'image') ?? []);
   const within = others.length === 0 ? inPart : undefined;
-  return getIn(block, 'image') ?? within ?? getIn(partsAbove(block), 'image');
+  return getIn(block, 'image') ?? within ?? namedImage(block) ?? getIn(partsAbove(block), 'image');
+}
+
+/** An image as a text under a longer key (`containerImage: …`), or under the component's own key in a mapping of images next to it. */
+function namedImage(block: Cursor): Cursor | undefined {
+  const named = firstOf(block, ['containerImage', 'dockerImage', 'imageName', 'imageRepository']);
+  if (named?.node.kind === 'scalar') return named;
+  const listed = ['images', 'image'].map((key) => getIn(block.parent, key, keyOf(block)));
+  return listed.find((image) => image?.node.kind === 'scalar' || getIn(image, 'repository') !== undefined);
 }
 
 /** In lower case. */

@@ -220,14 +220,18 @@ export function imageOf(
     const name = text(image);
     // With a separate tag, the text is only the repository.
     const tag = firstOf(block, ['tag', 'imageTag', 'image_tag', 'version']);
-    if (name === undefined || tag === undefined || /[:@]/.test(lastPart(name.value)))
+    const isWhole = name !== undefined && /[:@]/.test(lastPart(name.value));
+    // The chart may have the tag of a repository.
+    if (name !== undefined && tag === undefined && !isWhole && /(?:name|repository)$/i.test(keyOf(image)))
+      return { image: undefined, repository: name.value };
+    if (name === undefined || tag === undefined || isWhole)
       // The image of the mapping itself is read with its other fields.
       return name === undefined || getIn(block, 'image')?.node === image.node ? {} : { image: name };
     return { image: tagged(name.value, tag) };
   }
   const parts = image?.node.kind === 'map' ? image : image === undefined ? block : undefined;
   if (parts === undefined) return {};
-  const named = firstOf(parts, ['repository', 'name']);
+  const named = firstOf(parts, image === undefined ? ['repository', 'name'] : ['repository', 'name', 'repo', 'image']);
   const repository = asText(named) ?? (named === undefined ? unset : '');
   if (image === undefined && getIn(parts, 'repository') === undefined) return {};
   if (named === undefined && repository === '' && !isPinned(parts)) return { image: undefined, ...tagIn(parts) };
@@ -235,7 +239,9 @@ export function imageOf(
   if (repository === '') return { image: undefined };
   const registry = asText(getIn(parts, 'registry')) ?? '';
   const name = registry === '' ? repository : `${registry}/${repository}`;
-  const found = isPinned(parts) ? undefined : tagged(name, getIn(parts, 'tag'));
+  const tag = firstOf(parts, image === undefined ? ['tag'] : ['tag', 'version', 'imageTag']);
+  const whole = tag === undefined && lastPart(name).includes(':') ? named && text(named) : undefined;
+  const found = isPinned(parts) ? undefined : (whole ?? tagged(name, tag));
   return { image: found, ...(found === undefined && { repository: name }) };
 }
 

@@ -61,6 +61,9 @@ import { defineRule, type Report } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
+ * In a Helm template, quotes make a number text (`replicas: "{{ .Values.replicas }}"`), and a mapping without `toYaml` is not YAML
+ * (`nodeSelector: {{ .Values.nodeSelector }}`).
+ *
  * ## Fix safety
  *
  * A fix is safe if every client rejects the object and only one value can be meant. Renaming or moving a field is unsafe: a field that was
@@ -185,6 +188,17 @@ function describe(problem: ApiProblem, meant: MeantField | undefined, document: 
       return unknownField(problem, meant, document);
     case 'missing-field':
       return missingField(problem, document);
+    case 'rendered-text':
+      return {
+        message: `${problem.field} must be ${problem.type?.form === 'boolean' ? 'a boolean' : 'a number'}, but quotes make it text: the API server rejects the object`,
+        span: spanOf(problem.at),
+      };
+    case 'rendered-collection':
+      return {
+        severity: 'warning',
+        message: `Helm writes ${problem.field} in Go's notation (map[…]), not in YAML: the API server rejects the object; use toYaml with nindent`,
+        span: spanOf(problem.at),
+      };
     default:
       return describeValue(problem, document);
   }

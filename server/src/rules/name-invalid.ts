@@ -4,8 +4,9 @@ import { dataKey, dnsLabel, type NameForm, nameProblem, portName, subdomain, val
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { type Cursor, entries, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, entries, getIn, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
@@ -53,7 +54,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templates, and for names in capitals or brackets, which are replaced before the object is applied.
+ * For what templates insert, and for names in capitals or brackets, which are replaced before the object is applied.
  *
  * ## Sources
  *
@@ -143,18 +144,38 @@ function check(
   rejection: string,
   { report, document }: RuleContext | PodSetContext,
 ): void {
-  const name = writtenText(at);
+  const written = writtenText(at);
+  const template = written === undefined ? templateText(at, document) : undefined;
+  // Whatever an action inserts, the text around it stays.
+  const name = written ?? template?.replaceAll(action, 'a');
   const problem = name === undefined ? undefined : nameProblem(name, form);
   if (at === undefined || name === undefined || problem === undefined) return;
   report({
-    message: `${what} "${shorten(name, 40)}" ${problem}: ${rejection}`,
+    message: `${what} "${template === undefined ? shorten(name, 40) : shorten(template, 28)}" ${problem}: ${rejection}`,
     span: spanOf(at),
     fixes: () => {
+      if (template !== undefined) return [];
       const valid = validName(name, form);
       return valid === undefined ? [] : [fix(`Rename to ${valid}`, 'unsafe', replaceScalar(document, at, valid))];
     },
   });
 }
+
+/** A name with actions of a template in it, if the text around them is no other placeholder. */
+function templateText(at: Cursor | undefined, { text }: YamlDocument): string | undefined {
+  if (at === undefined || !isTemplated(at)) return undefined;
+  const { start, end } = spanOf(at);
+  const written = text.slice(start, end).replace(/^(["'])(.*)\1$/, '$2');
+  // Trim markers remove spaces, and branches exclude each other.
+  if (controls.test(written)) return undefined;
+  const literal = written.replaceAll(action, '');
+  const isOpen = literal === written || /[^\w. "'-]|[A-Z]{2}/.test(literal);
+  return isOpen || literal.trim() === '' ? undefined : written;
+}
+
+const controls = /\{\{-|-\}\}|\{\{\s*(?:if|else|end|range|with|define|block|\/\*|\$\w+\s*:?=)/;
+
+const action = /\{\{[^{}\n]*\}\}/g;
 
 /** The API server appends a random part, so the prefix may end with "-". */
 function checkPrefix(at: Cursor | undefined, form: NameForm, rejection: string, { report }: RuleContext): void {

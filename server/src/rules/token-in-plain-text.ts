@@ -1,4 +1,7 @@
+import { notebookLogins } from '../evidence/notebook-login.ts';
+import { placesAt } from '../evidence/written.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import { inlineValues } from '../model/inline-values.ts';
 import { groupOf } from '../model/manifest.ts';
 import { mayBeValues } from '../model/values.ts';
 import { spanInScalar } from '../rewrite/word-span.ts';
@@ -60,16 +63,18 @@ import { defineRule, type RuleContext } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
- * The key that a server of one's own asks of its clients is information.
+ * The key that a server of one's own asks of its clients is information, and so is the token or the password of a notebook (`JUPYTER_TOKEN`,
+ * `--ServerApp.token`) or an IDE.
  *
  * ## When it is silent
  *
  * For texts that do not have the form of a known token or follow the name of one (a login, `WANDB_API_KEY`, `S3_SECRET_KEY`, `--api-key`), for
- * placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), for pods without accelerators, and for other tokens than those for models in Secrets
- * and ConfigMaps.
+ * placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), and for other tokens than those for models in Secrets, ConfigMaps, and pods
+ * without accelerators.
  *
  * ## Sources
  *
+ * - [Jupyter Server: security](https://jupyter-server.readthedocs.io/en/latest/operators/security.html) *
  * - [Hugging Face: user access tokens](https://huggingface.co/docs/hub/security-tokens)
  * - [Kubernetes: good practices for Secrets](https://kubernetes.io/docs/concepts/security/secrets-good-practices/)
  * - [GitHub: supported secret scanning patterns](https://docs.github.com/en/code-security/secret-scanning/introduction/supported-secret-scanning-patterns)
@@ -79,24 +84,47 @@ export default defineRule({
   severity: 'warning',
   judgesWords: true,
   document(document, { report }) {
-    if (document.root === null || !/hf_\w{30}|nvapi-/.test(document.text)) return;
+    if (document.root === null || !modelToken.test(document.text)) return;
     const root = rootCursor(document.root);
     if (mayBeValues(root)) checkValues(root, document, report);
   },
-  manifest({ root, kind }, { document, report }) {
+  manifest(manifest, { document, report }) {
+    const { root, kind } = manifest;
+    if (modelToken.test(document.text)) {
+      for (const { values } of inlineValues(manifest)) checkValues(values, document, report);
+      for (const path of argoParameters) {
+        for (const parameter of kind === 'Application' ? placesAt(root, path) : []) {
+          const [name, at] = [asText(getIn(parameter, 'name')) ?? '', getIn(parameter, 'value')];
+          const value = asText(at);
+          if (at !== undefined && value !== undefined) check({ value, at }, name, 'values', document, report);
+        }
+      }
+    }
     if (kind !== 'Secret' && kind !== 'ConfigMap') return;
     // Secrets have base64 in `data`.
     const [key, place] = kind === 'Secret' ? (['stringData', 'secret'] as const) : (['data', 'values'] as const);
     for (const at of entries(getIn(root, key))) checkStored(at, place, document, report);
   },
-  container({ env, command, args }, { podSet, document, report }) {
-    if (!namesAccelerators(podSet)) return;
+  container(container, { podSet, document, report }) {
+    const usesDevices = namesAccelerators(podSet);
+    // Tokens for models are for models wherever they are.
+    if (!usesDevices && !modelToken.test(document.text)) return;
+    for (const { text, ...login } of usesDevices ? notebookLogins(container) : []) {
+      report({
+        severity: 'info',
+        message:
+          'The login of this notebook is in the file in plain text: whoever reads it can run code on the GPU; use a Secret',
+        span: spanInScalar(document, text, login),
+      });
+    }
+    const { env, command, args } = container;
     const written = env.flatMap(({ name, value }) => (value === undefined ? [] : [{ name, text: value }]));
     const words = [...command, ...args].map((text, at, all) => {
       const before = all.slice(Math.max(0, at - 2), at).map(({ value }) => value.slice(-30));
       return { name: before.join(' '), text };
     });
-    for (const { name, text } of [...written, ...words]) check(text, name, 'pod', document, report);
+    for (const { name, text } of [...written, ...words])
+      check(text, name, usesDevices ? 'pod' : 'values', document, report);
   },
   workload({ apiVersion, manifest, podSets }, { document, report }) {
     if (groupOf(apiVersion) !== 'ray.io' || !podSets.some(namesAccelerators)) return;
@@ -123,7 +151,12 @@ function checkStored(at: Cursor, place: Place, document: YamlDocument, report: R
   if (value !== undefined) check({ value, at }, keyOf(at).replaceAll(/[.-]/g, '_'), place, document, report);
 }
 
+const argoParameters = ['spec.source.helm.parameters.*', 'spec.sources.*.helm.parameters.*'];
+
+/** `values`: only tokens for models count. */
 type Place = 'pod' | 'values' | 'secret';
+
+const modelToken = /hf_\w{30}|nvapi-/;
 
 const ofModels: ReadonlySet<string> = new Set(['Hugging Face', 'NVIDIA', 'Weights & Biases']);
 

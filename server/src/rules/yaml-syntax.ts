@@ -1,8 +1,11 @@
 import { lostAccelerator } from '../evidence/lost-keys.ts';
 import { inlineValues } from '../model/inline-values.ts';
+import { doubledIndents } from '../yaml/doubled-indents.ts';
+import { type JoinedLine, joinedLines } from '../yaml/joined-lines.ts';
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
+import { unreadableActions } from '../yaml/unreadable-actions.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -22,6 +25,12 @@ import { defineRule } from './rule.ts';
  *
  * A template of a chart that looks up `.Values.a.b` fails to render if the chart's values have no `a`. It is a **warning**, because a release
  * may set it.
+ *
+ * In a template, trim markers on both sides (`{{- if … -}}`) also remove the line breaks around it: the next key then continues the line above.
+ *
+ * `indent` after spaces indents only the first line twice.
+ *
+ * Helm reads no file of a chart with a path such as `.Values.gpu-pool` in a template: such keys need `index`.
  *
  * Documents are read one by one, so an error in one does not affect the findings in the others. Templates (Helm, Jinja) are read with
  * their expressions masked and get no other findings from this rule, except for the markers of a merge conflict; neither do documents that have
@@ -63,6 +72,7 @@ import { defineRule } from './rule.ts';
  *
  * - [YAML 1.2.2: mapping keys are unique](https://yaml.org/spec/1.2.2/#3213-node-comparison)
  * - A dry run with kubectl 1.32 and 1.36: of a duplicate key, the last value is applied
+ * - [Go: text and spaces in templates](https://pkg.go.dev/text/template#hdr-Text_and_spaces)
  * - [Kubernetes: field validation](https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation)
  */
 export default defineRule({
@@ -77,6 +87,18 @@ export default defineRule({
       });
     }
     if (!manifestWords.test(document.text)) return;
+    if (document.template) {
+      for (const action of unreadableActions(document.text)) context.report(action);
+      for (const span of doubledIndents(document.text)) {
+        context.report({
+          message:
+            'The first line of this output gets the spaces before {{ and those of indent: the YAML is broken; use {{- … nindent',
+          span,
+        });
+      }
+      for (const joined of joinedLines(document.text))
+        context.report({ message: wordsOf(joined), span: joined.action });
+    }
     const isObject = document.root?.kind !== 'map' || document.root.entries.some(({ key }) => key === 'apiVersion');
     for (const { message, span, readable } of document.problems) {
       const second = readable === true ? secondObject(document, span) : undefined;
@@ -99,6 +121,15 @@ export default defineRule({
         report({ message: lossOf(manifest.document, values.node, span) ?? message, span, severity: 'warning' });
   },
 });
+
+/** What a line of a template says that trim markers join with the line above. */
+function wordsOf({ word, after }: JoinedLine): string {
+  if (word === undefined)
+    return '{{- puts the first line of this output at the end of the line above: the YAML is broken; use nindent instead of indent';
+  const what = word === '-' ? 'the item below' : shorten(word, 40);
+  const effect = after === 'comment' ? 'it becomes part of the comment' : 'the YAML is broken where both are rendered';
+  return `The trim marker -}} puts ${what} at the end of the ${after} above: ${effect}`;
+}
 
 /** What a repeated key says if accelerators are lost with its first value. */
 function lossOf({ text }: YamlDocument, root: YamlNode | null, span: Span): string | undefined {

@@ -135,9 +135,9 @@ export function crossesControl(doc: YamlDocument, span: Span): boolean {
     const { span: place, text } = actions[index] as TemplateAction;
     if (place.start >= span.end) break;
     if (place.start < span.start || place.end > span.end) return true;
-    if (/^\{[{%][-~+]?\s*(?:end\w*|\/)/.test(text)) depth--;
-    else if (/^\{[{%][-~+]?\s*(?:if|range|with|define|block|for|#if|#each|macro)\b/.test(text)) depth++;
-    else if (/^\{[{%][-~+]?\s*(?:else|elif)\b/.test(text) && depth === 0) return true;
+    if (/^(?:\{[{%]|%\{)[-~+]?\s*(?:end\w*|\/)/.test(text)) depth--;
+    else if (/^(?:\{[{%]|%\{)[-~+]?\s*(?:if|range|with|define|block|for|#if|#each|macro)\b/.test(text)) depth++;
+    else if (/^(?:\{[{%]|%\{)[-~+]?\s*(?:else|elif)\b/.test(text) && depth === 0) return true;
     if (depth < 0) return true;
   }
   return depth !== 0;

@@ -24,7 +24,7 @@ export function withOpenBlocks(parts: readonly DocumentText[]): readonly Documen
     for (const action of findActions(part.text)) {
       const { word } = wordsOf(action);
       const { text } = action;
-      if (!isControl(action) || text.startsWith('{%') || /^\{\{[-~]?\s*\/\*/.test(text)) continue;
+      if (!isControl(action) || /^(?:\{%|%\{)/.test(text) || /^\{\{[-~]?\s*\/\*/.test(text)) continue;
       if (word === 'end') close(open, text);
       else open.push({ text, isBlock: opensBlock.test(word), assigns: assignsOuter.test(text) });
     }

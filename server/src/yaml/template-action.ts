@@ -1,6 +1,6 @@
 import type { Span } from './span.ts';
 
-/** One `{{ … }}`, `{% … %}` or `{# … #}` of a template. */
+/** One `{{ … }}`, `{% … %}` or `{# … #}` of a template, or a line `%{ if … }` of Terraform's. */
 export interface TemplateAction {
   readonly span: Span;
   readonly text: string;
@@ -12,7 +12,7 @@ export interface TemplateAction {
  */
 export function findActions(text: string): TemplateAction[] {
   const actions: TemplateAction[] = [];
-  const opening = /\{[{%#]/g;
+  const opening = /\{[{%#]|%\{(?=~?\s*(?:if|else|endif|for|endfor)\b)/g;
   // Once no closing mark of a kind follows, none follows later either; searching again for every opening would be quadratic.
   const spent = new Set<string>();
   let lineRead = 0;
@@ -35,7 +35,13 @@ export function findActions(text: string): TemplateAction[] {
     if (inComment || spent.has(kind)) continue;
     // `{#` alone could be text; a Jinja comment is on its own line.
     if (kind === '{#' && before.trim() !== '') continue;
-    const end = kind === '{{' ? endOfExpression(text, start, spent) : endOfBlock(text, start, kind, spent);
+    if (kind === '%{' && before.trim() !== '') continue;
+    const end =
+      kind === '{{'
+        ? endOfExpression(text, start, spent)
+        : kind === '%{'
+          ? endOfDirective(text, start)
+          : endOfBlock(text, start, kind, spent);
     if (end === -1) continue;
     actions.push({ span: { start, end }, text: text.slice(start, end) });
     opening.lastIndex = end;
@@ -52,7 +58,7 @@ function endsLine(text: string, { span }: TemplateAction): boolean {
 
 /** An action without output: if, range, end, an assignment, a comment. */
 export function isControl({ text }: TemplateAction): boolean {
-  if (text.startsWith('{#')) return true;
+  if (text.startsWith('{#') || text.startsWith('%{')) return true;
   if (text.startsWith('{%')) return !/^\{%[-+]?\s*(?:include|import)\b/.test(text);
   return CONTROL.test(text);
 }
@@ -120,6 +126,13 @@ function endOfString(text: string, start: number, quote: string, limit: number):
     else if (char === '\n' && quote !== '`') return -1;
   }
   return -1;
+}
+
+/** Terraform's directives end on their line. https://developer.hashicorp.com/terraform/language/expressions/strings#directives */
+function endOfDirective(text: string, start: number): number {
+  const [line = ''] = /^[^\n]{0,1000}/.exec(text.slice(start, start + 1000)) ?? [];
+  const [found] = /^%\{(?:[^"{}]|"(?:[^"\\]|\\.)*"|\$?\{[^{}]*\})*\}/.exec(line) ?? [];
+  return found === undefined ? -1 : start + found.length;
 }
 
 function endOfBlock(text: string, start: number, kind: string, spent: Set<string>): number {

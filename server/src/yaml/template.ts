@@ -29,11 +29,11 @@ const FILL = '\uE000';
 const EMPTY_BRANCH = /^[ \t]+(?:\{\}|\[\])[ \t]*$/gm;
 
 /**
- * Masks Go (Helm) and Jinja templates at equal length: an expression within a line becomes plain text, a line with only actions becomes
+ * Masks templates of Go (Helm), Jinja and Terraform at equal length: an expression within a line becomes plain text, a line with only actions becomes
  * blank. Undefined if the text contains no template syntax.
  */
 export function maskTemplates(text: string): Mask | undefined {
-  if (!text.includes('{{') && !text.includes('{%') && !text.includes('{#')) return undefined;
+  if (!/\{[{%#]|%\{/.test(text)) return undefined;
   const actions = findActions(text);
   if (actions.length === 0) return undefined;
   const hiddenLines: HiddenLines[] = [];
@@ -63,7 +63,7 @@ export function maskTemplates(text: string): Mask | undefined {
       for (const part of outputs) {
         hiddenLines.push({ offset: span.start, column: outputIndent(part) ?? before.length, action: part });
       }
-      if (parts.some((part) => /^\{[{%][-~]?\s*(?:range|for)\b/.test(part.text))) {
+      if (parts.some((part) => /^(?:\{[{%]|%\{)[-~]?\s*(?:range|for)\b/.test(part.text))) {
         ranges.push({ offset: span.end, column: 0 });
       }
     } else if (last && outputs.length === 0 && !insideQuotes(before)) {
@@ -243,7 +243,7 @@ const opensBlock = /[:-][ \t]+[|>][-+\d]{0,2}[ \t]*\r?\n[ \t]*$/;
 
 /** The column of the next line that is not only an action, or -1. */
 function textColumn(text: string, from: number): number {
-  const next = /\n([ \t]*)(?!\{[{%#])(?=[^\s])/g;
+  const next = /\n([ \t]*)(?!\{[{%#]|%\{)(?=[^\s])/g;
   next.lastIndex = from;
   return next.exec(text)?.[1]?.length ?? -1;
 }

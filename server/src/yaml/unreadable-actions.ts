@@ -1,0 +1,51 @@
+import { shorten } from './shorten.ts';
+import type { Span } from './span.ts';
+import { findActions } from './template-action.ts';
+
+/** A part of an action that Helm cannot read, and why. */
+export interface UnreadableAction {
+  readonly span: Span;
+  readonly message: string;
+}
+
+/** The actions of a Helm template with which no file of its chart is rendered. https://pkg.go.dev/text/template */
+export function unreadableActions(text: string): readonly UnreadableAction[] {
+  if (!isHelm.test(text) || !mayBeUnreadable.test(text)) return [];
+  return findActions(text).flatMap(({ span, text: action }) => {
+    const found = action.startsWith('{{') ? problemIn(action) : undefined;
+    if (found === undefined) return [];
+    const { start, end, message } = found;
+    return [{ span: { start: span.start + start, end: span.start + end }, message }];
+  });
+}
+
+const isHelm = /\{\{[^}]*[\s(]\.(?:Values|Release|Chart)\b/;
+
+const mayBeUnreadable = /\.Values[\w.]*[-/]|\{\{-[^\s}]|\{\{-?\s+\/\*|\*\/\s+\}\}/;
+
+function problemIn(action: string): (Span & { readonly message: string }) | undefined {
+  const why = 'Helm fails to read the chart';
+  if (/^\{\{-[^\s\d]/.test(action)) return { start: 0, end: 3, message: `{{- needs a space after it: ${why}` };
+  if (/^\{\{-?\s*\/\*/.test(action)) {
+    if (/^\{\{(?:-\s+)?\/\*/.test(action) && /\*\/(?:\s+-)?\}\}$/.test(action)) return undefined;
+    return {
+      start: 0,
+      end: Math.min(action.length, 200),
+      message: `A comment must touch its braces, as in {{/* … */}}: ${why}`,
+    };
+  }
+  // Strings may contain anything.
+  const code = action.replace(/"(?:[^"\\\n]|\\.)*"|`[^`]*`/g, (quoted) => ' '.repeat(quoted.length));
+  const path = /(?<![\w)\]])\$?\.Values(?:\.\w+)*[-/][\w./-]*/.exec(code);
+  if (path === null) return undefined;
+  const [written] = path;
+  const isTrim = written.endsWith('-') && code.slice(path.index + written.length) === '}}';
+  const end = path.index + written.length;
+  return isTrim && !/[-/]./.test(written)
+    ? { start: end - 1, end, message: `-}} needs a space before it: ${why}` }
+    : {
+        start: path.index,
+        end,
+        message: `${shorten(written, 60)} is not a path: ${why}; use index with the key in quotes`,
+      };
+}

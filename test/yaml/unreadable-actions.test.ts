@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest';
+import { unreadableActions } from '../../server/src/yaml/unreadable-actions.ts';
+
+const found = (text: string) =>
+  unreadableActions(text).map(({ span, message }) => `${text.slice(span.start, span.end)}: ${message}`);
+
+describe('actions that Helm cannot read', () => {
+  test.each([
+    [
+      'a: {{ .Values.limits.nvidia.com/gpu }}',
+      '.Values.limits.nvidia.com/gpu: .Values.limits.nvidia.com/gpu is not a path',
+    ],
+    ['a: {{ .Values.gpu-pool.count | quote }}', '.Values.gpu-pool.count: .Values.gpu-pool.count is not a path'],
+    ['a: {{ $.Values.gpu-pool }}\nb: {{ .Values.c }}', '$.Values.gpu-pool: $.Values.gpu-pool is not a path'],
+    ['a: {{ .Values.count-}}\n', '-: -}} needs a space before it'],
+    ['{{-if .Values.a }}\nb: {{ .Values.b }}\n{{ end }}', '{{-: {{- needs a space after it'],
+    ['{{ /* note */ }}\nb: {{ .Values.b }}', '{{ /* note */ }}: A comment must touch its braces'],
+  ])('%j', (text, expected) => {
+    const [first, ...others] = found(text);
+    expect(first).toContain(expected);
+    expect(others).toEqual([]);
+  });
+
+  test.each([
+    'a: {{ .Values.a.b -}}\nb: {{- .Values.c }}\n',
+    'a: {{ index .Values.limits "nvidia.com/gpu" }}\nb: {{ .Values.c }}\n',
+    'a: {{ default "x-y" .Values.a }}-{{ .Values.b }}/{{ .Values.c }}\n',
+    'a: {{ .Values.a }}\n{{/* .Values.a-b */}}\n{{- /* c */ -}}\n',
+    'a: {{ printf "%s/%s-%d" .Values.a .Values.b (sub 1 .Values.c) }}\n',
+    'a: {{ .Values.a }}\n# {{ .Values.a-b }}\n',
+    '{%- if a %}\na: {{-b}} {{ c.Values-d }}\n{%- endif %}\n',
+  ])('none: %j', (text) => {
+    expect(found(text)).toEqual([]);
+  });
+});
