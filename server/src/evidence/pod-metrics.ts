@@ -13,7 +13,18 @@ const podMetricName =
 
 /** The first metric in a Prometheus query that needs running pods. */
 export function podMetric(query: Cursor | undefined): string | undefined {
-  return podMetricName.exec(asText(query) ?? '')?.[0];
+  return podMetricIn(asText(query) ?? '');
+}
+
+/** The same in the text of a query. */
+export function podMetricIn(query: string): string | undefined {
+  return podMetricName.exec(query)?.[0];
+}
+
+/** Whether each pod exports the first of these metrics: others with an underscore, or with a further colon, may be rules that record totals. */
+export function isExported(query: string): boolean {
+  const [name = ''] = /[\w:]+/.exec(query.slice(podMetricName.exec(query)?.index ?? query.length)) ?? [];
+  return /^(?:(?:vllm|sglang):\w+|(?:tgi|nv|DCGM)_\w+)$/.test(name) || metricNames.some((one) => name.startsWith(one));
 }
 
 /** Whether a KEDA trigger may see no load while no pod runs. */

@@ -70,6 +70,7 @@ import jsonPatchPath from './json-patch-path.ts';
 import kedaFieldName from './keda-field-name.ts';
 import kedaIdleReplicas from './keda-idle-replicas.ts';
 import kedaInvalid from './keda-invalid.ts';
+import kedaQuery from './keda-query.ts';
 import kedaTriggerZero from './keda-trigger-zero.ts';
 import keyNotFound from './key-not-found.ts';
 import kubernetesVersion from './kubernetes-version.ts';
@@ -272,6 +273,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['keda-field-name', kedaFieldName],
   ['keda-idle-replicas', kedaIdleReplicas],
   ['keda-invalid', kedaInvalid],
+  ['keda-query', kedaQuery],
   ['keda-trigger-zero', kedaTriggerZero],
   ['key-not-found', keyNotFound],
   ['kubernetes-version', kubernetesVersion],
