@@ -163,14 +163,19 @@ function judge(trigger: Cursor, most: number): Judged | undefined {
   if ([query, metricType, written].some(isTemplated)) return undefined;
   const text = asText(query) ?? '';
   const result = queryResult(text);
-  const threshold = parseQuantity(asText(written) ?? '') ?? 0;
-  if (result === undefined || (result !== 'each' && (threshold <= 0 || isByValue(metricType)))) return undefined;
   const ranged = rangedMetric(text)?.most;
-  // metric-range reports thresholds above the maximum.
+  const threshold = meant(parseQuantity(asText(written) ?? '') ?? 0, ranged);
+  if (result === undefined || (result !== 'each' && (threshold <= 0 || isByValue(metricType)))) return undefined;
   const reach = ranged === undefined || threshold > ranged ? undefined : Math.ceil(ranged / threshold);
   return result !== 'each' && reach !== undefined && reach >= most
     ? undefined
     : { trigger, query, result, threshold, reach };
+}
+
+/** metric-range reports percentages of a metric between 0 and 1, and the reverse. */
+function meant(threshold: number, most: 1 | 100 | undefined): number {
+  if (most === 1 && threshold > 1) return threshold / 100;
+  return most === 100 && threshold < 1 ? threshold * 100 : threshold;
 }
 
 function isByValue(metricType: Cursor | undefined): boolean {
