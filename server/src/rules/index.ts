@@ -114,6 +114,7 @@ import nprocPerNode from './nproc-per-node.ts';
 import numberOutOfRange from './number-out-of-range.ts';
 import objectReference from './object-reference.ts';
 import podInvalid from './pod-invalid.ts';
+import policyDns from './policy-dns.ts';
 import policyPort from './policy-port.ts';
 import portInvalid from './port-invalid.ts';
 import privilegedGpu from './privileged-gpu.ts';
@@ -317,6 +318,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['number-out-of-range', numberOutOfRange],
   ['object-reference', objectReference],
   ['pod-invalid', podInvalid],
+  ['policy-dns', policyDns],
   ['policy-port', policyPort],
   ['port-invalid', portInvalid],
   ['privileged-gpu', privilegedGpu],
