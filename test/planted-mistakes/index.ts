@@ -59,6 +59,7 @@ export const exempt: Readonly<Record<string, string>> = {
   'disaggregation-incomplete':
     'Hardly any manifest of the fixtures has servers for prefill and for decoding in one object.',
   'notebook-without-volume': 'Any notebook without a volume has it, so there is hardly a clean one to plant it in.',
+  'policy-dns': 'No clean fixture has a NetworkPolicy.',
   'experiment-invalid': 'No manifest of the fixtures is an Experiment of Katib.',
   'identical-runs': 'Copies of a pod also share its volumes and ports, which other rules report.',
   'spark-invalid': 'No manifest of the fixtures is a SparkApplication with GPUs.',

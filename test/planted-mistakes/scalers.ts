@@ -6,6 +6,7 @@ import { add, appendUnder, drop, type Mistake, type Planters, pathOf, put, renam
 export const planters: Planters = {
   'keda-field-name': kedaFieldName,
   'keda-invalid': triggerWithoutThreshold,
+  'keda-query': kedaQuery,
   'keda-trigger-zero': kedaTriggerZero,
   'hpa-min-zero': hpaMinZero,
   'rollout-surge': rolloutSurge,
@@ -47,6 +48,20 @@ function triggerWithoutThreshold(analysis: DocumentAnalysis): readonly Mistake[]
       ];
     });
   });
+}
+
+function kedaQuery(analysis: DocumentAnalysis): readonly Mistake[] {
+  return manifestsOf(analysis, 'ScaledObject').flatMap(({ path }) =>
+    ['vllm:num_requests_waiting', 'avg(vllm:num_requests_waiting)'].map((query): Mistake => {
+      const spec = [...path, 'spec'];
+      const trigger = {
+        type: 'prometheus',
+        metadata: { serverAddress: 'http://prometheus:9090', query, threshold: '5' },
+      };
+      const steps = [...put(spec, 'maxReplicaCount', 8), ...put(spec, 'triggers', [trigger])];
+      return { name: query, steps, place: { path: [...spec, 'triggers', 0, 'metadata', 'query'], part: 'value' } };
+    }),
+  );
 }
 
 function rayWithoutShutdown(analysis: DocumentAnalysis): readonly Mistake[] {

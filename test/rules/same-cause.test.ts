@@ -23,6 +23,7 @@ const allowedPairs: ReadonlyMap<string, string> = new Map([
   ['idle-gpu-container + image-not-pinned', 'the program of the image waits, and its tag is mutable'],
   ['gpu-without-request + nim-without-key', 'the server gets no GPU, and it cannot load its model'],
   ['nproc-per-node + resume-disabled', 'the program uses one of the GPUs, and it does not resume'],
+  ['hpa-metric-unknown + keda-query', 'the metric has another name, and its average is divided by the replicas'],
   ['gpu-limits-required + mig-resource-spelling', 'the name is wrong, and it is only in requests'],
 ]);
 

@@ -18,6 +18,7 @@ export function amongObjects(
   const { crossReferences: inside } = lookupsOf(workspaceOf(chart)(config), uri, () => context);
   return {
     ...outside,
+    resolvesNames: inside.resolvesNames,
     budgetsOf: inside.budgetsOf,
     configMap: inside.configMap,
     scalersOf: inside.scalersOf,

@@ -94,6 +94,23 @@ const removedByOperators = table<Operator>({
   'karpenter.k8s.aws/v1beta1/EC2NodeClass': ['Karpenter 1.1', 'karpenter.k8s.aws/v1', 'recent'],
 });
 
+/**
+ * Kinds under the group of related ones, by their names unmistakable, with the version that has them.
+ * Sources: the CRDs of kubernetes/autoscaler (vertical-pod-autoscaler), kedacore/keda, kedacore/http-add-on, kubernetes-sigs/karpenter and aws/karpenter-provider-aws.
+ */
+const elsewhere = table<string>({
+  'autoscaling.k8s.io/HorizontalPodAutoscaler': 'autoscaling/v2',
+  'keda.sh/HorizontalPodAutoscaler': 'autoscaling/v2',
+  'autoscaling/VerticalPodAutoscaler': 'autoscaling.k8s.io/v1',
+  'autoscaling/ScaledObject': 'keda.sh/v1alpha1',
+  'autoscaling.k8s.io/ScaledObject': 'keda.sh/v1alpha1',
+  'http.keda.sh/ScaledObject': 'keda.sh/v1alpha1',
+  'keda.sh/HTTPScaledObject': 'http.keda.sh/v1alpha1',
+  'karpenter.k8s.aws/NodePool': 'karpenter.sh/v1',
+  'karpenter.sh/EC2NodeClass': 'karpenter.k8s.aws/v1',
+  'serving.knative.dev/InferenceService': 'serving.kserve.io/v1beta1',
+});
+
 /** The groups of Kubernetes whose kinds and versions are all known. The versions of resource.k8s.io still change. */
 const groups: ReadonlySet<string> = new Set([
   '',
@@ -115,6 +132,8 @@ export function notServed(apiVersion: string, kind: string): NotServed | undefin
     return { why: 'operator', by, use: replacement, same: form === undefined, recent: form === 'recent' };
   if (apiKind(apiVersion, kind) !== undefined) return undefined;
   const group = groupOf(apiVersion);
+  const home = elsewhere[`${group}/${kind}`];
+  if (home !== undefined) return { why: 'group', use: home };
   // The groups of custom resources contain a dot.
   if (!groups.has(group) && group.includes('.')) return undefined;
   const gone = removed[`${apiVersion}/${kind}`];

@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { asText, type Cursor, getIn, isTemplated } from '../yaml/cursor.ts';
 
 /**
@@ -13,7 +14,18 @@ const podMetricName =
 
 /** The first metric in a Prometheus query that needs running pods. */
 export function podMetric(query: Cursor | undefined): string | undefined {
-  return podMetricName.exec(asText(query) ?? '')?.[0];
+  return podMetricIn(asText(query) ?? '');
+}
+
+/** The same in the text of a query. */
+export function podMetricIn(query: string): string | undefined {
+  return podMetricName.exec(query)?.[0];
+}
+
+/** Whether each pod exports the first of these metrics: others with an underscore, or with a further colon, may be rules that record totals. */
+export function isExported(query: string): boolean {
+  const [name = ''] = /[\w:]+/.exec(query.slice(podMetricName.exec(query)?.index ?? query.length)) ?? [];
+  return /^(?:(?:vllm|sglang):\w+|(?:tgi|nv|DCGM)_\w+)$/.test(name) || metricNames.some((one) => name.startsWith(one));
 }
 
 /** Whether a KEDA trigger may see no load while no pod runs. */
@@ -65,6 +77,18 @@ export function withoutColon(query: string): RenamedMetric | undefined {
   return { written, exported: written.replace('_', ':'), corrected };
 }
 
+/** A metric in a Prometheus query whose name starts like those of a server, but that the server does not export. */
+export function misnamed(query: string): Pick<RenamedMetric, 'written' | 'exported'> | undefined {
+  if (query.length > 10_000) return undefined;
+  // A further colon belongs to a rule that records a query.
+  const names = withoutLabels(query).match(/(?<![\w:])(?:vllm|sglang)[:_]\w+(?![\w:])/g) ?? [];
+  for (const written of names) {
+    const exported = exportedInstead(written);
+    if (exported !== undefined) return { written, exported };
+  }
+  return undefined;
+}
+
 /** A name in a query, the name that the server exports, and the query with all such names. */
 export interface RenamedMetric {
   readonly written: string;
@@ -84,10 +108,27 @@ export function exportedInstead(name: string): string | undefined {
     own.some((one) => written.startsWith(one)) || /^\w+_(?:prompt|generation|request|iteration)_/.test(written);
   if (own.length === 0 || isKnown || /router|incoming/.test(written)) return undefined;
   const words = written.split('_').slice(1).map(stem);
+  const plain = inOtherWords(server, words);
+  if (plain !== undefined) return plain;
   const shared = (one: string) => one.split('_').filter((word) => words.includes(stem(word))).length;
   const [best = ''] = [...own].sort((a, b) => shared(b) - shared(a));
   return shared(best) < 2 ? undefined : best.replace('_', ':');
 }
+
+/** The metric that a name with other words certainly means: `vllm_queue_depth`, `vllm_pending_requests`, `sglang_active_requests`. */
+function inOtherWords(server: string, words: readonly string[]): string | undefined {
+  const [waiting, running] = server === 'vllm' ? vllmCounts : sglangCounts;
+  const told = words.filter((word) => !amounts.has(word));
+  if (told.length === 0) return undefined;
+  if (told.every((word) => waitingWords.has(word))) return waiting;
+  return told.every((word) => runningWords.has(word)) ? running : undefined;
+}
+
+const vllmCounts = ['vllm:num_requests_waiting', 'vllm:num_requests_running'] as const;
+const sglangCounts = ['sglang:num_queue_reqs', 'sglang:num_running_reqs'] as const;
+const waitingWords = wordSet('queue queued pending waiting backlog');
+const runningWords = wordSet('running active inflight concurrent');
+const amounts = wordSet('num number count total avg depth length len size req');
 
 /** `requests` and `reqs` as `req`. */
 function stem(word: string): string {

@@ -25,8 +25,13 @@ function nameOf(root: Cursor | undefined, kind: string): Cursor | undefined {
 export function nameOfGpuTarget({ root, kind }: Manifest): string | undefined {
   const at = nameOf(root, kind);
   const name = at === undefined || isTemplated(at) ? '' : (asText(at) ?? '');
+  return suggestsGpus(name) ? name : undefined;
+}
+
+/** Whether the words of a name say that it holds GPUs. */
+export function suggestsGpus(name: string): boolean {
   const words = name.toLowerCase().split(/[^a-z]+/);
-  return words.some((word) => gpuWords.has(word)) && !words.some((word) => otherWords.has(word)) ? name : undefined;
+  return words.some((word) => gpuWords.has(word)) && !words.some((word) => otherWords.has(word));
 }
 
 const gpuWords = wordSet('vllm sglang tgi trtllm lmdeploy gpu gpus cuda');

@@ -44,12 +44,15 @@ export function serverPaths(container: Container): ServerPaths | undefined {
  * https://github.com/huggingface/text-generation-inference/blob/main/router/src/server.rs,
  * https://github.com/huggingface/text-embeddings-inference/blob/main/router/src/http/server.rs,
  * https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/entrypoints/http_server.py,
- * https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/customization_guide/inference_protocols.html
+ * https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/customization_guide/inference_protocols.html,
+ * https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md,
+ * https://github.com/abetlen/llama-cpp-python/blob/main/llama_cpp/server/app.py
  */
 function pathsOfOthers(container: Container): ServerPaths | undefined {
   const found = listeningPort(container);
   const health = found && healthOf[found.program];
   if (found === undefined || health === undefined) return undefined;
+  if ([...container.command, ...container.args].some(({ value }) => prefixed.test(value))) return undefined;
   const status = found.program === 'tritonserver' ? 400 : 404;
   return { name: titleOf(found.program), health, port: String(found.port), status };
 }
@@ -59,7 +62,12 @@ const healthOf = table<string>({
   'text-embeddings-router': '/health',
   sglang: '/health',
   tritonserver: '/v2/health/ready',
+  'llama-server': '/health',
+  llama_cpp: '/v1/models',
 });
+
+/** A prefix of all paths. */
+const prefixed = /--(?:api-prefix|root-path)/;
 
 /** Whether a path is an address of health checks that the server does not have. */
 export function isForeignHealthPath(path: string, { name, health }: ServerPaths): boolean {
@@ -68,7 +76,8 @@ export function isForeignHealthPath(path: string, { name, health }: ServerPaths)
     return own !== health && (own === '/' || foreign.has(own) || (health === '/' && ownOfVllm.has(own)));
   // Open Inference Protocol has two paths, which some builds of other servers have, too.
   if (own.startsWith('/v2/health')) return own !== '/v2/health/live' && own !== '/v2/health/ready';
-  return foreign.has(own);
+  if (own === '/health') return health !== '/health';
+  return foreign.has(own) && !(name === titleOf('llama-server') && own === '/v1/health');
 }
 
 /** What `helm create`, Kubernetes, Triton, NIM and others use. */

@@ -51,6 +51,8 @@ export interface CrossReferences {
     namespace: string | null,
     name: string,
   ): readonly Referenced<ScalerFacts>[];
+  /** Whether a NetworkPolicy in a namespace may let pods with these labels ask a name server. */
+  resolvesNames(namespace: string | null, labels: Table<string>): boolean;
   /** The PodDisruptionBudgets in a namespace that select pods with these labels. */
   budgetsOf(namespace: string | null, labels: Table<string>): readonly Referenced<BudgetFacts>[];
   /** The Deployments and StatefulSets in a namespace whose pods have these labels. */
@@ -293,6 +295,7 @@ export const noCrossReferences: CrossReferences = {
   configMap: () => undefined,
   keysOf: () => undefined,
   scalersOf: () => [],
+  resolvesNames: () => false,
   budgetsOf: () => [],
   keptRunning: () => [],
   workload: () => undefined,

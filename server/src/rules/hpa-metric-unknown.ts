@@ -1,6 +1,6 @@
 import { nearest } from '../catalog/spelling.ts';
 import { triggerTypes } from '../evidence/keda-triggers.ts';
-import { exportedInstead, withoutColon } from '../evidence/pod-metrics.ts';
+import { exportedInstead, misnamed, withoutColon } from '../evidence/pod-metrics.ts';
 import { metricsInList, type ResourceMetric, resourceMetrics } from '../evidence/resource-metrics.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
 import { valuesScaler } from '../evidence/values-scaler.ts';
@@ -21,8 +21,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * metric of another type (Pods or External) that an adapter reads from Prometheus. As long as a metric has no value, the autoscaler never
  * removes a replica, and without another metric it never adds one. The same applies to a container that does not exist. KEDA scales nothing
  * if it does not know the type of a trigger, and likely nothing if a query for Prometheus has an underscore for the colon in a name of vLLM or
- * SGLang (`vllm_num_requests_waiting`; information). The same applies to an autoscaler with a metric whose name starts like one of vLLM or
- * SGLang, but that they do not export.
+ * SGLang (`vllm_num_requests_waiting`; information). The same applies to an autoscaler or a query with a metric whose name starts like one of
+ * vLLM or SGLang, but that they do not export (`vllm_queue_depth`).
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2
@@ -158,7 +158,15 @@ function checkQuery(trigger: Cursor, context: RuleContext): void {
   const text = asText(query) ?? '';
   const found =
     asText(getIn(trigger, 'type')) === 'prometheus' && text.length < 10_000 ? withoutColon(text) : undefined;
-  if (query === undefined || found === undefined || isTemplated(query)) return;
+  if (query === undefined || isTemplated(query)) return;
+  const other = found === undefined && asText(getIn(trigger, 'type')) === 'prometheus' ? misnamed(text) : undefined;
+  if (other !== undefined)
+    context.report({
+      severity: 'info',
+      message: `The server exports ${other.exported}, not ${shorten(other.written, 40)}: unless a recording rule makes it, the query returns no data`,
+      span: spanOf(query),
+    });
+  if (found === undefined) return;
   const { written, exported, corrected } = found;
   context.report({
     severity: 'info',

@@ -70,6 +70,7 @@ import jsonPatchPath from './json-patch-path.ts';
 import kedaFieldName from './keda-field-name.ts';
 import kedaIdleReplicas from './keda-idle-replicas.ts';
 import kedaInvalid from './keda-invalid.ts';
+import kedaQuery from './keda-query.ts';
 import kedaTriggerZero from './keda-trigger-zero.ts';
 import keyNotFound from './key-not-found.ts';
 import kubernetesVersion from './kubernetes-version.ts';
@@ -113,6 +114,7 @@ import nprocPerNode from './nproc-per-node.ts';
 import numberOutOfRange from './number-out-of-range.ts';
 import objectReference from './object-reference.ts';
 import podInvalid from './pod-invalid.ts';
+import policyDns from './policy-dns.ts';
 import policyPort from './policy-port.ts';
 import portInvalid from './port-invalid.ts';
 import privilegedGpu from './privileged-gpu.ts';
@@ -272,6 +274,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['keda-field-name', kedaFieldName],
   ['keda-idle-replicas', kedaIdleReplicas],
   ['keda-invalid', kedaInvalid],
+  ['keda-query', kedaQuery],
   ['keda-trigger-zero', kedaTriggerZero],
   ['key-not-found', keyNotFound],
   ['kubernetes-version', kubernetesVersion],
@@ -315,6 +318,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['number-out-of-range', numberOutOfRange],
   ['object-reference', objectReference],
   ['pod-invalid', podInvalid],
+  ['policy-dns', policyDns],
   ['policy-port', policyPort],
   ['port-invalid', portInvalid],
   ['privileged-gpu', privilegedGpu],

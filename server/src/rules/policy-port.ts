@@ -22,12 +22,13 @@ import { type Table, tableOf } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A NetworkPolicy or an InferencePool names a port on which its GPU server does not listen.
+ * A NetworkPolicy, an InferencePool or a health check of a load balancer names a port on which its GPU server does not listen.
  *
  * ## Why
  *
- * Both are about ports of pods, not of Services. A NetworkPolicy that allows port 80, the port of the Service, blocks the requests that arrive at
- * port 8000 of the pod. An InferencePool sends requests past the Service to the pods. The server is ready, holds its GPUs and gets no requests.
+ * They are about ports of pods, not of Services. A NetworkPolicy that allows port 80, the port of the Service, blocks the requests that arrive at
+ * port 8000 of the pod. An InferencePool sends requests past the Service to the pods, and GKE's load balancer sends none to pods that fail its
+ * health check. The server is ready, holds its GPUs and gets no requests.
  *
  * ```yaml invalid
  * apiVersion: networking.k8s.io/v1
@@ -101,6 +102,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## Sources
  *
  * - [Kubernetes: Network Policies](https://kubernetes.io/docs/concepts/services-networking/network-policies/)
+ * - [GKE: HealthCheckPolicy](https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources#configure_health_check)
  * - [Gateway API Inference Extension: InferencePool](https://gateway-api-inference-extension.sigs.k8s.io/api-types/inferencepool/)
  */
 export default defineRule({
@@ -108,6 +110,8 @@ export default defineRule({
   severity: 'warning',
   manifest(manifest, context) {
     const { kind, root } = manifest;
+    if (kind === 'HealthCheckPolicy' && groupOf(manifest.apiVersion) === 'networking.gke.io')
+      checkHealth(manifest, context);
     const read = readers.get(`${groupOf(manifest.apiVersion)}/${kind}`);
     const metadata = getIn(root, 'metadata');
     const spec = getIn(root, 'spec');
@@ -146,6 +150,32 @@ function check(
       ports.length > 1
         ? []
         : [fix(`Use port ${server.port}`, 'unsafe', replaceScalar(context.document, first, server.port))],
+  });
+}
+
+/** Reports a health check of GKE's load balancer on a port that the pods of its Service do not have. */
+function checkHealth({ root, namespace }: Manifest, context: RuleContext): void {
+  const spec = getIn(root, 'spec');
+  const target = getIn(spec, 'targetRef');
+  const config = getIn(spec, 'default', 'config');
+  const own = ['httpHealthCheck', 'tcpHealthCheck', 'httpsHealthCheck', 'http2HealthCheck'].map((key) =>
+    getIn(config, key),
+  );
+  const check = own.find((one) => one !== undefined);
+  const [place, name] = [getIn(check, 'port'), getIn(target, 'name')];
+  const port = asNumber(place);
+  if (place === undefined || port === undefined || name === undefined || isTemplated(name) || isIncomplete(check))
+    return;
+  if (asText(getIn(target, 'kind')) !== 'Service' || asText(getIn(check, 'portSpecification')) === 'USE_SERVING_PORT')
+    return;
+  const service = context.crossReferences.service(namespace, asText(name) ?? '');
+  const selects = service?.siblingFolder === false ? service.facts.selects : null;
+  const server = selects === null ? undefined : onlyServer(context.crossReferences, namespace, selects);
+  if (server === undefined || server.port === port) return;
+  context.report({
+    message: `The health check uses port ${port}, but ${titleOf(server.program)} listens on ${server.port} in its pods: the load balancer sends them no request`,
+    span: spanOf(place),
+    fixes: () => [fix(`Use port ${server.port}`, 'unsafe', replaceScalar(context.document, place, server.port))],
   });
 }
 

@@ -215,6 +215,8 @@ function checkScaler(manifest: Manifest, context: RuleContext): void {
   const target = getIn(root, 'spec', 'scaleTargetRef');
   const [at, written] = [getIn(target, 'name'), getIn(target, 'kind')];
   const named = asText(written) ?? 'Deployment';
+  // Only KEDA has a default. api-field reports the missing kind.
+  if (kind === 'HorizontalPodAutoscaler' && written === undefined) return;
   if (target === undefined || at === undefined || isTemplated(at) || !/^(?:Deployment|StatefulSet)$/.test(named))
     return;
   const name = asText(at) ?? '';

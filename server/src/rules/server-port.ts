@@ -38,8 +38,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Each server has its own default port: vLLM 8000, SGLang 30000, llama.cpp 8080, Ollama 11434, ComfyUI 8188. The images of Hugging Face's servers
- * set `PORT` to 80. Knative and KServe use port 8080 if the container has no `ports`. Of other servers, the port is known if a flag,
- * a variable or a probe names the same one as `containerPort`. `containerPort` does not change it. A probe
+ * set `PORT` to 80. Knative and KServe use `containerPort`, or port 8080 without `ports`. Of other servers, the port is known if a flag,
+ * a variable or a probe names the same one as `containerPort`, which does not change it. A probe
  * on another port fails: the pod never becomes ready, or keeps restarting while it holds its GPUs. Requests through a Service to another
  * port are refused.
  *
@@ -115,23 +115,40 @@ export default defineRule({
 });
 
 /**
- * Knative and KServe send requests to port 8080 if the container declares no port. Knative sets PORT to it.
+ * Knative and KServe send requests to the port that the container declares, or to 8080. Knative sets PORT to it.
  * https://knative.dev/docs/serving/reference/spec-fields/
  */
-function checkKnative(server: ListeningPort, container: Container, { workload, report }: PodSetContext): void {
+function checkKnative(server: ListeningPort, container: Container, context: PodSetContext): void {
+  const { workload, report, document } = context;
   const isPredictor =
     workload.kind === 'InferenceService' && getIn(container.at.parent?.parent, 'containers') !== undefined;
   const isService = workload.kind === 'Service' && workload.apiVersion.startsWith('serving.knative.dev/');
-  if ((!isPredictor && !isService) || server.declared || server.port === 8080) return;
+  if ((!isPredictor && !isService) || server.declared) return;
   // Only the first of several nodes gets requests.
   if (container.at.parent?.parent?.step === 'workerSpec') return;
-  if (getIn(container.at, 'ports') !== undefined || container.name === 'queue-proxy') return;
-  if (server.words === undefined && readsPort.has(server.program)) return;
+  if (container.name === 'queue-proxy' || (server.words === undefined && readsPort.has(server.program))) return;
+  const platform = isService ? 'Knative' : 'KServe';
+  const ports = getIn(container.at, 'ports');
+  if (ports !== undefined) {
+    const [only, ...more] = items(ports);
+    const place = getIn(only, 'containerPort');
+    const port = asNumber(place);
+    if (place === undefined || port === undefined || port === server.port || more.length > 0) return;
+    if (isIncomplete(ports) || isIncomplete(only) || mayListen(port, server, container)) return;
+    report({
+      severity: 'error',
+      message: `${platform} sends requests to containerPort ${port}, but ${titleOf(server.program)} listens on ${server.port}: no request arrives`,
+      span: spanOf(place),
+      fixes: () => [fix(`Use port ${server.port}`, 'unsafe', replaceScalar(document, place, server.port))],
+    });
+    return;
+  }
+  if (server.port === 8080) return;
   const name = getIn(container.at, 'name') ?? container.image?.at;
   if (name === undefined || isUnseen(container.at)) return;
   report({
     severity: 'error',
-    message: `Without ports, ${isService ? 'Knative' : 'KServe'} sends requests to port 8080, but ${titleOf(server.program)} listens on ${server.port}: no request arrives`,
+    message: `Without ports, ${platform} sends requests to port 8080, but ${titleOf(server.program)} listens on ${server.port}: no request arrives`,
     span: spanOf(name),
   });
 }

@@ -5,6 +5,7 @@ import { poolsOf } from '../evidence/gpu-pools.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
 import { listenerOf } from '../evidence/listening-port.ts';
 import { type Machines, machinePools, templateMachines } from '../evidence/machine-templates.ts';
+import { egressOf } from '../evidence/policy-egress.ts';
 import { nodeClassDisk } from '../evidence/pool-disks.ts';
 import type { TerraformBlock, TerraformRegion } from '../evidence/terraform-pools.ts';
 import type { TerraformStatements } from '../evidence/terraform-values.ts';
@@ -87,6 +88,8 @@ export type Facts =
     }
   | { readonly type: 'localQueue'; readonly clusterQueue: string }
   | { readonly type: 'budget'; readonly facts: BudgetFacts }
+  /** A NetworkPolicy that admits DNS for the pods with these labels; null: unknown. */
+  | { readonly type: 'names'; readonly facts: { readonly selects: Table<string> | null } }
   | { readonly type: 'queue'; readonly facts: QueueFacts }
   | { readonly type: 'flavor'; readonly facts: Pick<FlavorFacts, 'taints'> & { readonly labels: Table<string> } }
   | { readonly type: 'gang'; readonly facts: number }
@@ -179,6 +182,10 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
       return { type: 'account', facts: cloudOfAnnotations(root) };
     case 'node.k8s.io/RuntimeClass':
       return { type: 'overhead', facts: writtenStrings(getIn(root, 'overhead', 'podFixed')) };
+    case 'networking.k8s.io/NetworkPolicy': {
+      const egress = egressOf(spec);
+      return egress?.admitsNames === true ? { type: 'names', facts: { selects: egress.selects } } : null;
+    }
     case 'policy/PodDisruptionBudget':
       return { type: 'budget', facts: budgetFacts(spec) };
     case 'karpenter.sh/NodePool':

@@ -21,7 +21,15 @@ import { cloudOfPools, landingOf, poolKinds } from './landing.ts';
 import { liveOffers, livePools, liveValues } from './live-pools.ts';
 import { modelConfigKind, modelInFolder } from './model-configs.ts';
 import { factsAs, factsNamed, keysInFile, keysOf, referenced, type Scope } from './named.ts';
-import { budgetsOf, inNamespace, keptRunning, limitsIn, servicesLabeled, servicesOf } from './namespace-lookups.ts';
+import {
+  budgetsOf,
+  inNamespace,
+  keptRunning,
+  limitsIn,
+  resolvesNames,
+  servicesLabeled,
+  servicesOf,
+} from './namespace-lookups.ts';
 import { overlayKinds, overlaysAddAccelerators } from './overlays.ts';
 import { placeAt } from './place.ts';
 import { clusterQueueOf, flavorsOf, gangPods } from './queue-lookups.ts';
@@ -96,6 +104,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
     scalersOf: (group, kind, namespace, name) =>
       read([...scalerKinds, kind], ['scalersOf', group, kind, namespace, name], () =>
         scalersOf(scope, group, kind, namespace, name),
+      ),
+    resolvesNames: (namespace, labels) =>
+      read(['NetworkPolicy'], ['resolvesNames', namespace, JSON.stringify(labels)], () =>
+        resolvesNames(scope, namespace, labels),
       ),
     budgetsOf: (namespace, labels) =>
       read(['PodDisruptionBudget'], ['budgetsOf', namespace, JSON.stringify(labels)], () =>

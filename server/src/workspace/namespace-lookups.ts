@@ -36,6 +36,18 @@ export function budgetsOf(
   return budgets;
 }
 
+/** Whether a NetworkPolicy of the namespace, or one whose namespace is set later, may let these pods ask a name server. */
+export function resolvesNames(scope: Scope, namespace: string | null, labels: Table<string>): boolean {
+  return [...new Set([namespace, null])].some((where) => {
+    const there = scope.workspace.objects('NetworkPolicy', namespaceOf, JSON.stringify(where));
+    if (there.countAbove(scope) > maxCompared) return true;
+    return there.above(scope).some(({ object }) => {
+      const facts = factsAs(object, 'names');
+      return facts !== null && Object.entries(facts.selects ?? {}).every(([key, value]) => labels[key] === value);
+    });
+  });
+}
+
 /** The labels by which most selectors find their pods. An index of each is made when it is first needed. */
 const usualLabels: ReadonlyMap<string, (found: Found) => string | undefined> = new Map(
   [

@@ -116,6 +116,7 @@ export const objectKinds: readonly ObjectKind[] = [
   { group: 'resource.k8s.io', kinds: ['DeviceClass'], use: 'named', cluster: true },
   { group: 'keda.sh', kinds: ['TriggerAuthentication'], use: 'named' },
   { group: 'policy', kinds: ['PodDisruptionBudget'], use: 'named' },
+  { group: 'networking.k8s.io', kinds: ['NetworkPolicy'], use: 'named' },
   { group: 'serving.kserve.io', kinds: ['LocalModelCache'], use: 'named', cluster: true },
   { group: 'serving.kserve.io', kinds: ['LocalModelNamespaceCache'], use: 'named' },
   { group: '', kinds: ['PersistentVolume'], use: 'named', cluster: true },
