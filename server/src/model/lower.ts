@@ -243,7 +243,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   const isOpen = pool === undefined && requestsDevices;
   const others = isOpen
     ? (nodesOfPools(fitting, nodes, pod) ??
-      nodesOfOthers(nodes, { pod, marks, namespace, tolerations, resources }, crossReferences))
+      nodesOfOthers(nodes, { pod, terms, marks, namespace, tolerations, resources }, crossReferences))
     : unknownNodes;
   const ofPool = onDisk(pool?.diskGiB == null ? null : { giB: pool.diskGiB, local: 'no' });
   const nodeTerms = inBoth(terms, others.terms).map((term) => [...term, ...ofPool]);
