@@ -139,3 +139,23 @@ spec:
     expect(await listed({ 'a.yaml': pool(spec) })).toContain('at most $2.93/h for 3 nodes');
   expect(await listed({ 'a.yaml': pool('limits: {nodes: 5}') })).toContain('at most $4.89/h for 5 nodes');
 });
+
+test('a pool without zones has the region of the only cluster', async () => {
+  const pool = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: cards}
+spec:
+  limits: {nodes: 2}
+  template:
+    spec:
+      requirements:
+        - {key: node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}
+        - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+`;
+  const cluster = (name: string, region: string) =>
+    `provider "aws" { region = "${region}" }\nresource "aws_eks_cluster" "${name}" { name = "${name}" }\n`;
+  const one = { 'pool.yaml': pool, 'a/a.tf': cluster('a', 'eu-central-1') };
+  // 2 × 1.258; with two clusters in two regions, 2 × 1.006 in us-east-1.
+  expect(await listed(one)).toContain('at most $2.52/h for 2 nodes');
+  expect(await listed({ ...one, 'b/b.tf': cluster('b', 'eu-west-1') })).toContain('at most $2.01/h for 2 nodes');
+});

@@ -15,7 +15,7 @@ import { agreed, candidates, factsAs, referenced, type Scope } from './named.ts'
 import { isInNodesFolder } from './nodes-folder.ts';
 import { indexByPlace, type PlaceIndex } from './place-index.ts';
 import { canMeet } from './pool-terms.ts';
-import { isTerraform } from './terraform.ts';
+import { isTerraform, terraformKind } from './terraform.ts';
 import { cloudOfClusters, terraformFolders, terraformKinds, terraformPools } from './terraform-folders.ts';
 import { anyObject, type Found, type Workspace } from './workspace.ts';
 
@@ -75,18 +75,20 @@ export function poolsInFile(workspace: Workspace, uri: string): readonly NodePoo
   return poolsIn(workspace).all.flatMap((one) => (one.uri === uri ? one.pool : []));
 }
 
-function cloudOf(pools: readonly Pool[]): CloudSign | undefined {
+/** @param clusters the cloud of the clusters, whose region is that of pools that state none */
+function cloudOf(pools: readonly Pool[], clusters: () => CloudSign | undefined): CloudSign | undefined {
   const [first] = pools;
   const [provider = null, ...others] = new Set(pools.map(({ pool }) => providerOfTerms(pool.terms ?? [])));
   if (first === undefined || provider === null || others.length > 0) return undefined;
-  const { name } = first.pool;
-  const regions = new Set(pools.map(({ pool }) => regionsOfTerms(pool.terms ?? []).join()));
-  const [region = ''] = regions.size === 1 ? regions : [];
-  return {
-    provider,
-    region: region === '' || region.includes(',') ? null : region,
-    text: name === null ? 'node pool' : `node pool ${name}`,
-  };
+  const text = first.pool.name === null ? 'node pool' : `node pool ${first.pool.name}`;
+  const each = pools.map(({ pool, object }) => ({ regions: regionsOfTerms(pool.terms ?? []), object }));
+  // Terraform states the region of a pool unless it is another one.
+  if (each.some(({ regions, object }) => regions.length === 0 && object.kind === terraformKind))
+    return { provider, region: null, text };
+  const [region, ...more] = new Set(each.flatMap(({ regions }) => regions));
+  const around = region === undefined ? clusters() : undefined;
+  if (around?.provider === provider && around.region !== null) return around;
+  return { provider, region: region === undefined || more.length > 0 ? null : region, text };
 }
 
 /** The pools whose taints are tolerated; all of them if there is none: the tolerations are still missing, which is for a rule to say. */
@@ -193,7 +195,7 @@ function poolsIn(workspace: Workspace): Pools {
   const pools: Pools = {
     all,
     unselected,
-    cloud: lazy(() => cloudOf(all)),
+    cloud: lazy(() => cloudOf(all, () => cloudOfClusters(workspace))),
     linked(wanted) {
       const question = JSON.stringify(wanted);
       const answer = answers.get(question);
