@@ -121,3 +121,41 @@ inputs = {
   });
   expect(stages).toContain('cards · g6.xlarge · $0.80/h on demand per node · limit unknown');
 });
+
+test('a static pool of Karpenter has as many nodes as it states', async () => {
+  const pool = (spec: string) => `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: cards}
+spec:
+  ${spec}
+  template:
+    spec:
+      requirements:
+        - {key: node.kubernetes.io/instance-type, operator: In, values: [g6.xlarge, g6.2xlarge]}
+        - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+`;
+  // 3 × 0.9776. A higher limit is for nodes that are being replaced.
+  for (const spec of ['replicas: 3', 'replicas: 3\n  limits: {nodes: 5}'])
+    expect(await listed({ 'a.yaml': pool(spec) })).toContain('at most $2.93/h for 3 nodes');
+  expect(await listed({ 'a.yaml': pool('limits: {nodes: 5}') })).toContain('at most $4.89/h for 5 nodes');
+});
+
+test('a pool without zones has the region of the only cluster', async () => {
+  const pool = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: cards}
+spec:
+  limits: {nodes: 2}
+  template:
+    spec:
+      requirements:
+        - {key: node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}
+        - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+`;
+  const cluster = (name: string, region: string) =>
+    `provider "aws" { region = "${region}" }\nresource "aws_eks_cluster" "${name}" { name = "${name}" }\n`;
+  const one = { 'pool.yaml': pool, 'a/a.tf': cluster('a', 'eu-central-1') };
+  // 2 × 1.258; with two clusters in two regions, 2 × 1.006 in us-east-1.
+  expect(await listed(one)).toContain('at most $2.52/h for 2 nodes');
+  expect(await listed({ ...one, 'b/b.tf': cluster('b', 'eu-west-1') })).toContain('at most $2.01/h for 2 nodes');
+});

@@ -75,6 +75,7 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return `Provider ${providerName(assumption.provider)} from ${source('provider')}`;
     case 'sign': {
       const { provider, region, text } = assumption.sign;
+      if (assumption.isRegion === true) return `Region ${region} inferred from ${text}`;
       return `Provider ${[providerName(provider), region].filter(Boolean).join(' ')} inferred from ${text}`;
     }
     case 'providers':

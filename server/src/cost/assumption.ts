@@ -31,7 +31,7 @@ export type Assumption =
   | { readonly kind: 'unpriced'; readonly models: readonly string[]; readonly provider?: string | null }
   | { readonly kind: 'provider'; readonly provider: string; readonly from: 'config' }
   /** Signs in the object suggest the provider. */
-  | { readonly kind: 'sign'; readonly sign: CloudSign }
+  | { readonly kind: 'sign'; readonly sign: CloudSign; readonly isRegion?: true }
   /** The provider is unknown; the range covers each, or each that a tool supports. */
   | { readonly kind: 'providers'; readonly tool?: string }
   | { readonly kind: 'region'; readonly region: string; readonly from: 'default' | 'config' }

@@ -62,7 +62,12 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
   const own = ownQuote(model, devices, placement, pricing, prices);
   if (own !== undefined) return own;
   const known = placement.provider as Provider | null;
-  if (known !== null) return quoteAt(model, devices, placement, known, pricing, prices);
+  if (known !== null) {
+    const near = signedPlace(placement, prices.sheet);
+    const found = quoteAt(model, devices, near ?? placement, known, pricing, prices);
+    if (near === undefined || placement.sign === undefined) return found;
+    return { ...found, assumptions: [{ kind: 'sign', sign: placement.sign, isRegion: true }, ...found.assumptions] };
+  }
   // The machine of a cloud that the catalog does not have costs what that cloud asks, not what the cheapest other one does.
   if (placement.ownMachine !== undefined || placement.otherCloud !== undefined) return noQuote;
   const { providers, tool, sign } = placement;

@@ -236,7 +236,7 @@ function lengthAt(reader: Reader): Reference | undefined {
  * `local.zones[0]` is `local.zones.0`, `local.zones[count.index]` is `local.zones.#`.
  */
 function referenceAt({ tokens, at }: Reader, first: string): Reference | undefined {
-  if (!['var', 'local', 'each', 'count', 'include', 'aws_launch_template'].includes(first)) return undefined;
+  if (!isNamespace.test(first) && !statesPlace.test(first)) return undefined;
   const parts = [first];
   let next = at;
   while (parts.length < maxParts) {
@@ -254,6 +254,11 @@ function referenceAt({ tokens, at }: Reader, first: string): Reference | undefin
   }
   return parts.length === 1 ? undefined : { name: parts.join('.'), length: next - at };
 }
+
+const isNamespace = /^(?:var|local|each|count|include|aws_launch_template)$/;
+
+/** Resources to whose place others refer: `azurerm_resource_group.main.location`. */
+export const statesPlace = /^(?:azurerm_resource_group|(?:azurerm_kubernetes|google_container)_cluster)$/;
 
 /** `local.pools.gpu.size`, `var.pools["gpu"].zones[count.index]`. */
 const maxParts = 5;

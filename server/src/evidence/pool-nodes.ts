@@ -62,10 +62,17 @@ export function karpenterPool({ root, kind, name }: Manifest, owner: Cursor): No
       ],
     ],
     limits: limitsAt(getIn(root, 'spec', 'limits', 'resources') ?? getIn(root, 'spec', 'limits')),
+    ...staticSize(getIn(root, 'spec', 'replicas')),
     ...taintsOf(owner),
     toleratesRequested: isOnAzure(owner),
     ...nodeClassOf(owner),
   };
+}
+
+/** The size of a static pool, which Karpenter does not scale. https://karpenter.sh/docs/concepts/nodepools/#specreplicas */
+function staticSize(replicas: Cursor | undefined): Pick<NodePool, 'size'> {
+  const nodes = countIn(asText(replicas)) ?? null;
+  return replicas === undefined ? {} : { size: { min: nodes, max: nodes } };
 }
 
 function nodeClassOf(owner: Cursor): Pick<NodePool, 'nodeClass'> {

@@ -164,7 +164,9 @@ export function terraformPoolsOf(
     const count = isFields(filled) ? filled.get('count') : '0';
     if (!isFields(filled) || count === '0') return [];
     const alone = poolInFields(filled, name);
-    const placed = alone?.placedBy && new Map([...filled, ['location', isElsewhere ? null : placeOf(alone.placedBy)]]);
+    const placed =
+      alone?.placedBy &&
+      new Map([...filled, ['location', isElsewhere ? null : (placeOfCluster(fields, own) ?? placeOf(alone.placedBy))]]);
     const pool = placed ? poolInFields(placed, name) : (alone ?? unpricedPool(block.block, filled, name));
     const isSingle =
       !isRepeated &&
@@ -173,6 +175,18 @@ export function terraformPoolsOf(
     return pool === undefined ? [] : isSingle ? pool : { ...pool, size: { min: null, max: null } };
   });
 }
+
+/** The place of the cluster to which a pool refers; undefined if the folder does not state it. */
+function placeOfCluster(fields: Fields, values: TerraformValues): string | undefined {
+  const [place] = ['cluster', 'kubernetes_cluster_id'].flatMap((key) => {
+    const reference = fields.get(key);
+    const [, cluster] = (isTemplateText(reference) && namedCluster.exec(reference.template)) || [];
+    return cluster === undefined ? [] : (placeText(filledWith({ template: `\${${cluster}.location}` }, values)) ?? []);
+  });
+  return place;
+}
+
+const namedCluster = /^\$\{(\w+_cluster\.[\w.-]+)\.(?:id|name|self_link)\}$/;
 
 /** Whether a text can describe pools. Other files are not read. */
 export function namesMachines(text: string): boolean {
@@ -238,11 +252,14 @@ export function placeBy(
 ): string | null {
   const about = statements.filter((one) => one.cloud === cloud && one.place !== undefined);
   const clusters = about.filter(({ by }) => by === 'cluster');
-  const places = (clusters.length > 0 ? clusters : about).map(({ place }) => {
-    const text = filledWith(place ?? null, values);
-    // Azure's regions are also written as `West Europe`.
-    return typeof text === 'string' ? text.toLowerCase().replaceAll(' ', '') : null;
-  });
+  const places = (clusters.length > 0 ? clusters : about).map(({ place }) =>
+    placeText(filledWith(place ?? null, values)),
+  );
   const region = regionIn(places);
   return region !== null && new Set(places).size === 1 ? (places[0] ?? null) : region;
+}
+
+/** Azure's regions are also written as `West Europe`. */
+function placeText(field: Field): string | null {
+  return typeof field === 'string' ? field.toLowerCase().replaceAll(' ', '') : null;
 }

@@ -1,7 +1,7 @@
 import { rootCursor } from '../yaml/cursor.ts';
 import { parseDocument } from '../yaml/parse.ts';
 import { type Field, type Fields, fieldOf, isFields, isTemplateText, type Template } from './fields.ts';
-import { readHcl } from './hcl.ts';
+import { readHcl, statesPlace } from './hcl.ts';
 import { isTerragrunt, type TerragruntParent, terragruntParents, terragruntUnit } from './terragrunt.ts';
 
 // Variables and local values of a folder of Terraform, as far as its files state them.
@@ -58,6 +58,8 @@ export function terraformStatements(text: string, name: string): TerraformStatem
   const defaults = blocks.flatMap(({ type, labels: [name, called], body }): [string, Field][] => {
     const initial = body.get('default');
     if (name === 'aws_launch_template' && called !== undefined) return fieldsOfTemplate(called, body);
+    if (type === 'resource' && called !== undefined && statesPlace.test(name ?? ''))
+      return placeOfResource(`${name}.${called}`, body);
     if (type === 'variable' && name !== undefined) return initial === undefined ? [] : [[`var.${name}`, initial]];
     return type === 'locals' ? [...body].map(([local, value]) => [`local.${local}`, value]) : [];
   });
@@ -100,6 +102,13 @@ function fieldsOfTemplate(name: string, body: Fields): [string, Field][] {
   ];
 }
 
+/** The place of a resource, under the name by which others refer to it or to its only copy. */
+function placeOfResource(resource: string, body: Fields): [string, Field][] {
+  const place = body.get('location');
+  const name = body.has('count') ? `${resource}.0` : resource;
+  return place === undefined || body.has('for_each') ? [] : [[`${name}.location`, place]];
+}
+
 /** The name under which a field of a launch template is a value. */
 export function templateField(name: string, field: string): string {
   return `aws_launch_template.${name}.${field}`;
@@ -107,7 +116,9 @@ export function templateField(name: string, field: string): string {
 
 /** Whether a text can state values. Other files are not read. */
 export function statesValues(text: string): boolean {
-  return /\b(?:variable|module)\s{1,9}"|\blocals\s{0,9}\{|"aws_launch_template"/.test(text);
+  return /\b(?:variable|module)\s{1,9}"|\blocals\s{0,9}\{|"(?:aws_launch_template|azurerm_resource_group|\w{1,20}_cluster)"/.test(
+    text,
+  );
 }
 
 /** JSON is YAML. */

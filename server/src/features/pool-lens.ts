@@ -8,13 +8,14 @@ import { type PoolCost, type PoolProblem, type PricedMachine, poolCost } from '.
 import { poolProblemWords } from '../cost/pool-cost-words.ts';
 import type { CostBasis, Range } from '../cost/types.ts';
 import { locatedPools } from '../evidence/gpu-pools.ts';
+import type { CloudSign } from '../model/cloud-sign.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { allowedValues, type NodeRequirement } from '../model/node-terms.ts';
 import { selectorsOfTerms } from '../model/nodes-of-others.ts';
 import { lowerPlacement } from '../model/placement.ts';
 import type { Manifest } from '../model/workload.ts';
 import { noNeeds } from '../model/workload.ts';
-import { poolsInFile } from '../workspace/landing.ts';
+import { cloudOfPools, poolsInFile } from '../workspace/landing.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type Cursor, getIn, keySpanOf, rootCursor } from '../yaml/cursor.ts';
 import { lazy } from '../yaml/lazy.ts';
@@ -71,14 +72,14 @@ export function poolRows(file: FileAnalysis, workspace?: Workspace): readonly Po
     (workspace ? poolsInFile(workspace, file.uri) : []).filter(({ machines }) => machines !== undefined),
   );
   const all = lazy(() => manifestsOf(file));
-  return file.documents.flatMap(({ manifests, base }) =>
+  return file.documents.flatMap(({ manifests, base, crossReferences }) =>
     manifests.flatMap((manifest) => {
       const located = locatedPools(manifest, all);
       const { kind, name, root } = manifest;
       const others = kind === 'MachineDeployment' && located.length === 0 ? elsewhere() : [];
       const ofOthers = others.flatMap((pool) => (pool.name === name ? { pool, at: root } : []));
       return [...located, ...ofOthers].flatMap(({ pool, at }) =>
-        rowsOf(pool, costOf(pool, at, file.config), at.node.span.start + base),
+        rowsOf(pool, costOf(pool, at, file.config, crossReferences.cloudOfPools), at.node.span.start + base),
       );
     }),
   );
@@ -88,7 +89,7 @@ export function poolRows(file: FileAnalysis, workspace?: Workspace): readonly Po
 export function terraformPoolRows(workspace: Workspace, uri: string, config: ProjectConfig): readonly PoolRow[] {
   return poolsInFile(workspace, uri).flatMap((pool) => {
     const terms = pool.terms?.map((term) => term.filter(({ disk }) => disk === undefined));
-    const cost = costOf({ ...pool, ...(terms && { terms }) }, nowhere(), config);
+    const cost = costOf({ ...pool, ...(terms && { terms }) }, nowhere(), config, () => cloudOfPools(workspace));
     return rowsOf(pool, cost, 0);
   });
 }
@@ -175,10 +176,10 @@ function manifestsOf({ documents }: FileAnalysis): readonly Manifest[] {
 function poolsOf(file: FileAnalysis): readonly PricedPool[] {
   const { documents, config } = file;
   const all = lazy(() => manifestsOf(file));
-  return documents.flatMap(({ manifests, base }) =>
+  return documents.flatMap(({ manifests, base, crossReferences }) =>
     manifests.flatMap((manifest) =>
       locatedPools(manifest, all).map(({ pool, at }): PricedPool => {
-        const cost = costOf(pool, at, config);
+        const cost = costOf(pool, at, config, crossReferences.cloudOfPools);
         const entry = getIn(at, 'kind') ?? getIn(at, 'name') ?? at;
         return { pool, cost, span: shiftSpan(at.node.span, base), target: shiftSpan(keySpanOf(entry), base) };
       }),
@@ -186,9 +187,17 @@ function poolsOf(file: FileAnalysis): readonly PricedPool[] {
   );
 }
 
-function costOf(pool: NodePool, at: Cursor, config: ProjectConfig): PoolCost | PoolProblem {
+/** @param sign the cloud of all pools, with the region of those that state none */
+function costOf(
+  pool: NodePool,
+  at: Cursor,
+  config: ProjectConfig,
+  sign: () => CloudSign | undefined,
+): PoolCost | PoolProblem {
   const { terms = [] } = pool;
-  const placement = lowerPlacement(selectorsOfTerms(terms, [], at), config, [], undefined, { terms, needs: noNeeds });
+  const stated = lowerPlacement(selectorsOfTerms(terms, [], at), config, [], undefined, { terms, needs: noNeeds });
+  const near = stated.region === null && stated.regions === undefined ? sign() : undefined;
+  const placement = near?.provider === stated.provider && near ? { ...stated, region: near.region } : stated;
   return poolCost(pool, placement, config.prices);
 }
 

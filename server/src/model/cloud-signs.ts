@@ -19,13 +19,14 @@ export interface SignedPod {
   readonly volumes: readonly Volume[];
 }
 
-/** A placement with the cloud that the signs of a pod name, if nothing else does. */
+/** A placement with the cloud that the signs of a pod name, if nothing else does, or with their region of its cloud. */
 export function withCloudSign(placement: Placement, signed: SignedPod, crossReferences: CrossReferences): Placement {
-  const { provider, providers, otherCloud, ownMachine } = placement;
-  if (provider !== null || providers !== undefined || otherCloud !== undefined || ownMachine !== undefined)
-    return placement;
+  const { provider, providers, region, regions, otherCloud, ownMachine } = placement;
+  if (providers !== undefined || otherCloud !== undefined || ownMachine !== undefined) return placement;
+  if (provider !== null && (region !== null || regions !== undefined)) return placement;
   const sign = cloudSign(signed, crossReferences);
-  return sign === undefined ? placement : { ...placement, sign };
+  const isOther = provider !== null && (sign?.provider !== provider || sign.region === null);
+  return sign === undefined || isOther ? placement : { ...placement, sign };
 }
 
 /** The cloud on which all signs of a pod and of the objects around it agree; undefined without signs. */

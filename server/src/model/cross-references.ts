@@ -105,6 +105,11 @@ export interface CrossReferences {
    * @param tolerated excludes pools with other taints, unless all have some; undefined: unknown
    */
   landingOf(required: readonly RequiredLabel[], isFree: boolean, tolerated?: readonly Tolerated[]): Landing | undefined;
+  /**
+   * The pools whose nodes meet what a pod says about machines, cards and places, by its node terms, if they are near as for a free pod.
+   * @param tolerated excludes pools with other taints; undefined: unknown
+   */
+  poolsFor(terms: readonly NodeTerm[], tolerated?: readonly Tolerated[]): Landing | undefined;
   /** The cloud of all pools with accelerators in the project, wherever they are defined; undefined if they are of several, or unknown. */
   cloudOfPools(): CloudSign | undefined;
   /**
@@ -321,6 +326,7 @@ export const noCrossReferences: CrossReferences = {
   mayBePatch: () => true,
   dangling: () => [],
   landingOf: () => undefined,
+  poolsFor: () => undefined,
   cloudOfPools: () => undefined,
   livePools: () => undefined,
   liveOffers: () => undefined,

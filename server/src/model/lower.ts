@@ -22,7 +22,7 @@ import { misspellsResource } from './misspelled-resource.ts';
 import { modelHints } from './model-hints.ts';
 import { modelsInMarks, type NamedModels } from './named-models.ts';
 import { onDisk, withStorage } from './node-disk.ts';
-import { choicesOn, nodePoolsOf, nodesOfPools, optionsInPool, poolsOfFlavors } from './node-pools.ts';
+import { choicesOn, gpuOfPool, nodePoolsOf, nodesOfPools, optionsInPool, poolsOfFlavors } from './node-pools.ts';
 import { inBoth, lowerNodeTerms, type NodeRequirement } from './node-terms.ts';
 import { flavorsOfQueue, nodesOfOthers, unknownNodes } from './nodes-of-others.ts';
 import type { ModelOptions } from './options.ts';
@@ -243,7 +243,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   const isOpen = pool === undefined && requestsDevices;
   const others = isOpen
     ? (nodesOfPools(fitting, nodes, pod) ??
-      nodesOfOthers(nodes, { pod, marks, namespace, tolerations, resources }, crossReferences))
+      nodesOfOthers(nodes, { pod, terms, marks, namespace, tolerations, resources }, crossReferences))
     : unknownNodes;
   const ofPool = onDisk(pool?.diskGiB == null ? null : { giB: pool.diskGiB, local: 'no' });
   const nodeTerms = inBoth(terms, others.terms).map((term) => [...term, ...ofPool]);
@@ -277,7 +277,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
           replacing: source.implicitDevices,
           additional: implicit,
           nodeLabels: [...others.labels, ...others.sharing],
-          isDescribed: others.labels.length > 0,
+          isDescribed: others.labels.length > 0 || (pool !== undefined && gpuOfPool(pool) !== undefined),
           isStated: pool?.gpu != null || choices !== undefined,
         },
         nodes,

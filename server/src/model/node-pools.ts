@@ -114,9 +114,14 @@ export function optionsInPool(options: ModelOptions, pool: NodePool | undefined)
   if (pool === undefined) return options;
   return {
     ...options,
-    gpu: pool.gpu ?? instanceType(pool.instanceType ?? '')?.gpu ?? options.gpu,
+    gpu: gpuOfPool(pool) ?? options.gpu,
     capacity: pool.capacity ?? options.capacity,
   };
+}
+
+/** The GPU that a pool of the config states, or that its machine has; undefined if it is unknown. */
+export function gpuOfPool({ gpu, instanceType: name }: NodePool): string | undefined {
+  return gpu ?? instanceType(name ?? '')?.gpu ?? undefined;
 }
 
 /** The taints of the nodes that selectors match. */

@@ -1,5 +1,15 @@
 import { acceleratorResource, type GpuModel, gpus, isInstanceTypeLabel } from '../catalog/index.ts';
-import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, keyOf, type Located } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  isUnseen,
+  items,
+  keyOf,
+  type Located,
+} from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { CrossReferences, FlavorFacts, Landing, LivePools, RequiredLabel } from './cross-references.ts';
 import { modelsOfMachines } from './machine-terms.ts';
@@ -57,6 +67,8 @@ export function nodesOfOthers(
 /** What is known of a pod before its nodes are. */
 export interface DescribedPod {
   readonly pod: Cursor;
+  /** The nodes that it allows. */
+  readonly terms: readonly NodeTerm[];
   readonly marks: readonly Located<string>[];
   readonly namespace: string | null;
   readonly tolerations: readonly Toleration[];
@@ -69,7 +81,7 @@ function nodesInFiles(
   described: DescribedPod,
   crossReferences: CrossReferences,
 ): Described {
-  const { pod, marks, namespace, resources } = described;
+  const { pod, terms: own, marks, namespace, resources } = described;
   const wanted = wantedLabels(selectors);
   const tolerated = toleratedBy(described);
   const selected = selectors.length === 0 ? undefined : crossReferences.landingOf(wanted, false, tolerated);
@@ -77,10 +89,11 @@ function nodesInFiles(
     return { ...ofLanding(selected), models: named(modelsOf(selected), 'node-pool'), hints: [] };
   const queued = ofQueue(wanted, marks, namespace, crossReferences);
   if (queued !== undefined) return queued;
-  if (selectors.length > 0 || getIn(pod, 'affinity') !== undefined) return unknownNodes;
-  const landing = crossReferences.landingOf([], true, tolerated);
+  const isFree = selectors.length === 0 && getIn(pod, 'affinity') === undefined;
+  if (!isFree && mayRequireMore(selectors, pod)) return unknownNodes;
+  const landing = isFree ? crossReferences.landingOf([], true, tolerated) : crossReferences.poolsFor(own, tolerated);
   const isNear = landing !== undefined && (landing.isElsewhere === true || !landing.siblingFolder);
-  const models = isNear ? modelsOf(landing) : [];
+  const models = isNear ? modelsOf({ ...landing, terms: inBoth(isFree ? [[]] : own, landing.terms) }) : [];
   if (!isNear || models.length === 0 || models.length > maxHints) return unknownNodes;
   // What a kind requests without a resource is a GPU.
   const vendors = resources.length === 0 ? ['nvidia'] : resources.map((name) => acceleratorResource(name)?.vendor);
@@ -89,6 +102,13 @@ function nodesInFiles(
   // The pods may have other nodes, with other disks.
   const terms = landing.terms.map((term) => term.filter(({ disk }) => disk === undefined));
   return { ...ofLanding({ ...landing, terms }), models: [], hints: [{ candidates: models, from: 'hint', hint }] };
+}
+
+/** Whether a template may require more of the nodes. */
+function mayRequireMore(selectors: readonly Selector[], pod: Cursor): boolean {
+  const affinity = getIn(pod, 'affinity');
+  const parts = [getIn(pod, 'nodeSelector'), affinity, getIn(affinity, 'nodeAffinity')];
+  return parts.some(isUnseen) || selectors.some(({ values }) => values.some(({ at }) => isTemplated(at)));
 }
 
 /**

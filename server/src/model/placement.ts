@@ -218,7 +218,7 @@ function namesCard({ key, operator }: NodeRequirement): boolean {
 }
 
 /** The regions of terms of which one names a zone and another one a region; empty if a term names neither. */
-function regionsOfTerms(terms: readonly NodeTerm[]): readonly string[] {
+export function regionsOfTerms(terms: readonly NodeTerm[]): readonly string[] {
   const each = terms.map((term) => regionsOfTerm(term)[0]?.values ?? []);
   return each.some((regions) => regions.length === 0) ? [] : [...new Set(each.flat())];
 }

@@ -8,12 +8,14 @@ import type { Landing, RequiredLabel } from '../model/cross-references.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { onDisk } from '../model/node-disk.ts';
 import type { NodePool, NodeTaint, Tolerated } from '../model/node-pool.ts';
-import { providerOfTerms } from '../model/placement.ts';
+import type { NodeTerm } from '../model/node-terms.ts';
+import { providerOfTerms, regionsOfTerms } from '../model/placement.ts';
 import { lazy } from '../yaml/lazy.ts';
 import { agreed, candidates, factsAs, referenced, type Scope } from './named.ts';
 import { isInNodesFolder } from './nodes-folder.ts';
 import { indexByPlace, type PlaceIndex } from './place-index.ts';
-import { isTerraform } from './terraform.ts';
+import { canMeet } from './pool-terms.ts';
+import { isTerraform, terraformKind } from './terraform.ts';
 import { cloudOfClusters, terraformFolders, terraformKinds, terraformPools } from './terraform-folders.ts';
 import { anyObject, type Found, type Workspace } from './workspace.ts';
 
@@ -34,11 +36,30 @@ export function landingOf(
   const pools = poolsIn(scope.workspace);
   const linked = pools.linked(wanted);
   if (linked.places.all.length > 0) return landing(scope, openTo(tolerated, linked));
-  const { places } = pools.unselected;
-  if (!isFree || places.all.length === 0) return undefined;
-  const isAll = places.countAbove(scope) === places.all.length;
-  if (!isAll && !isInNodesFolder(places.all, scope)) return undefined;
-  const found = landing(scope, openTo(tolerated, pools.unselected));
+  return isFree ? landingNear(scope, pools.unselected, openTo(tolerated, pools.unselected)) : undefined;
+}
+
+/**
+ * The pools whose nodes meet what a pod says about machines, cards and places, if they tolerate it and are near, as for a pod without selectors. They
+ * decide prices; the pod may have other nodes.
+ */
+export function poolsFor(
+  scope: Scope,
+  wanted: readonly NodeTerm[],
+  tolerated?: readonly Tolerated[],
+): Landing | undefined {
+  scope.workspace.dependOn(poolKinds);
+  const fitting = poolsIn(scope.workspace).fitting(wanted);
+  const open = openIn(tolerated, fitting);
+  return landingNear(scope, fitting, open.length === fitting.places.all.length ? fitting : poolGroup(open));
+}
+
+/** The open pools, if all pools of a group are in the folder of the pod or above, or in the one folder of the project that has its nodes. */
+function landingNear(scope: Scope, { places: { all, countAbove } }: PoolGroup, open: PoolGroup): Landing | undefined {
+  if (all.length === 0) return undefined;
+  const isAll = countAbove(scope) === all.length;
+  if (!isAll && !isInNodesFolder(all, scope)) return undefined;
+  const found = landing(scope, open);
   return found && (isAll ? found : { ...found, isElsewhere: true });
 }
 
@@ -54,22 +75,34 @@ export function poolsInFile(workspace: Workspace, uri: string): readonly NodePoo
   return poolsIn(workspace).all.flatMap((one) => (one.uri === uri ? one.pool : []));
 }
 
-function cloudOf(pools: readonly Pool[]): CloudSign | undefined {
+/** @param clusters the cloud of the clusters, whose region is that of pools that state none */
+function cloudOf(pools: readonly Pool[], clusters: () => CloudSign | undefined): CloudSign | undefined {
   const [first] = pools;
   const [provider = null, ...others] = new Set(pools.map(({ pool }) => providerOfTerms(pool.terms ?? [])));
   if (first === undefined || provider === null || others.length > 0) return undefined;
-  const { name } = first.pool;
-  return { provider, region: null, text: name === null ? 'node pool' : `node pool ${name}` };
+  const text = first.pool.name === null ? 'node pool' : `node pool ${first.pool.name}`;
+  const each = pools.map(({ pool, object }) => ({ regions: regionsOfTerms(pool.terms ?? []), object }));
+  // Terraform states the region of a pool unless it is another one.
+  if (each.some(({ regions, object }) => regions.length === 0 && object.kind === terraformKind))
+    return { provider, region: null, text };
+  const [region, ...more] = new Set(each.flatMap(({ regions }) => regions));
+  const around = region === undefined ? clusters() : undefined;
+  if (around?.provider === provider && around.region !== null) return around;
+  return { provider, region: region === undefined || more.length > 0 ? null : region, text };
 }
 
 /** The pools whose taints are tolerated; all of them if there is none: the tolerations are still missing, which is for a rule to say. */
 function openTo(tolerated: readonly Tolerated[] | undefined, group: PoolGroup): PoolGroup {
   const { all } = group.places;
+  const open = openIn(tolerated, group);
+  return open.length === 0 || open.length === all.length ? group : poolGroup(open);
+}
+
+function openIn(tolerated: readonly Tolerated[] | undefined, { places: { all } }: PoolGroup): readonly Pool[] {
   const admits = ({ key, value, effect }: NodeTaint) =>
     effect === 'PreferNoSchedule' ||
     tolerated?.some((one) => tolerates(one, { key, value: value ?? one.value, effect })) === true;
-  const open = tolerated === undefined ? all : all.filter(({ pool }) => pool.taints?.every(admits) ?? true);
-  return open.length === 0 || open.length === all.length ? group : poolGroup(open);
+  return tolerated === undefined ? all : all.filter(({ pool }) => pool.taints?.every(admits) ?? true);
 }
 
 /** A pool, with the place of its definition. */
@@ -88,7 +121,11 @@ interface Pools {
   readonly unselected: PoolGroup;
   readonly cloud: () => CloudSign | undefined;
   readonly linked: (wanted: readonly RequiredLabel[]) => PoolGroup;
+  readonly fitting: (wanted: readonly NodeTerm[]) => PoolGroup;
 }
+
+/** More pools are generated, or those of many projects. */
+const maxFitting = 40;
 
 function landing(scope: Scope, { places, alike }: PoolGroup): Landing | undefined {
   const [first] = places.all;
@@ -154,10 +191,11 @@ function poolsIn(workspace: Workspace): Pools {
   }
   const order = new Map(all.map((one, index) => [one, index]));
   const answers = new Map<string, PoolGroup>();
+  const unselected = poolGroup(all.filter(({ pool }) => pool.needsSelector !== true));
   const pools: Pools = {
     all,
-    unselected: poolGroup(all.filter(({ pool }) => pool.needsSelector !== true)),
-    cloud: lazy(() => cloudOf(all)),
+    unselected,
+    cloud: lazy(() => cloudOf(all, () => cloudOfClusters(workspace))),
     linked(wanted) {
       const question = JSON.stringify(wanted);
       const answer = answers.get(question);
@@ -171,6 +209,17 @@ function poolsIn(workspace: Workspace): Pools {
         wanted.every((label) => canHave(pool, label)),
       );
       const made = poolGroup(linked.sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0)));
+      answers.set(question, made);
+      return made;
+    },
+    fitting(wanted) {
+      const question = `fitting ${JSON.stringify(wanted)}`;
+      const answer = answers.get(question);
+      if (answer !== undefined) return answer;
+      // Cards alone do not say which of several clouds has the pods.
+      const isIn = providerOfTerms(wanted) !== null || pools.cloud() !== undefined;
+      const open = !isIn || unselected.places.all.length > maxFitting ? [] : unselected.places.all;
+      const made = poolGroup(open.filter(({ pool }) => canMeet(pool, wanted)));
       answers.set(question, made);
       return made;
     },

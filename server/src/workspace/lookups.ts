@@ -17,7 +17,7 @@ import {
 } from './dangling.ts';
 import { deviceSharing } from './device-sharing.ts';
 import { gangKind, headerKind, kustomizationKind, sharingKind } from './kinds.ts';
-import { cloudOfPools, landingOf, poolKinds } from './landing.ts';
+import { cloudOfPools, landingOf, poolKinds, poolsFor } from './landing.ts';
 import { liveOffers, livePools, liveValues } from './live-pools.ts';
 import { modelConfigKind, modelInFolder } from './model-configs.ts';
 import { factsAs, factsNamed, keysInFile, keysOf, referenced, type Scope } from './named.ts';
@@ -223,6 +223,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
         overlaysAddAccelerators(scope, group, kind, name),
       ),
     cloudOfPools: () => read(poolKinds, ['cloudOfPools'], () => cloudOfPools(workspace)),
+    poolsFor: (...asked) => read(poolKinds, ['poolsFor', JSON.stringify(asked)], () => poolsFor(scope, ...asked)),
     landingOf: (...asked) => read(poolKinds, ['landingOf', JSON.stringify(asked)], () => landingOf(scope, ...asked)),
   };
   const askFit = (question: FitQuestion) =>

@@ -1,5 +1,6 @@
 import type { Provider } from '../catalog/index.ts';
 import { type Fields, isFields, isTemplateText } from '../evidence/fields.ts';
+import { regionIn } from '../evidence/pool-fields.ts';
 import { copiesOfModule, localOfEach, nameOfEach } from '../evidence/terraform-copies.ts';
 import { placeBy, type TerraformRegion, terraformPoolsOf } from '../evidence/terraform-pools.ts';
 import {
@@ -52,14 +53,17 @@ export function terraformPools({ key, object }: Found, folders: TerraformFolders
   return folders.copiesOf(folder).flatMap((values) => terraformPoolsOf(whole, values, placeOf));
 }
 
-/** The cloud of all clusters. Their files state no GPU pools, and their regions may be those of other clusters. */
+/** The cloud of all clusters, and their region if all are in one. Their files state no GPU pools. */
 export function cloudOfClusters(workspace: Workspace): CloudSign | undefined {
-  const stated = workspace
-    .objects(terraformRegionKind, anyObject, '')
-    .all.flatMap(({ object }) => factsAs(object, 'regions') ?? []);
-  const [provider, ...others] = new Set(stated.flatMap(({ cloud, by }) => (by === 'cluster' ? [cloud] : [])));
+  const clusters = workspace.objects(terraformRegionKind, anyObject, '').all.flatMap(({ key, object }) => {
+    const stated = (factsAs(object, 'regions') ?? []).filter(({ by }) => by === 'cluster');
+    return stated.map(({ cloud }) => ({ cloud, folder: folderOf(key) }));
+  });
+  const [provider, ...others] = new Set(clusters.map(({ cloud }) => cloud));
   if (provider === undefined || others.length > 0) return undefined;
-  return { provider, region: null, text: 'cluster in Terraform' };
+  const { placeOf } = terraformFolders(workspace);
+  const region = regionIn([...new Set(clusters.map(({ folder }) => placeOf(folder, provider)))]);
+  return { provider, region, text: 'cluster in Terraform' };
 }
 
 /** A use of a module. */

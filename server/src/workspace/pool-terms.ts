@@ -1,0 +1,55 @@
+import { allInstanceTypes, isMachineLabel, type MachineShape, nodeLabelMeaning } from '../catalog/index.ts';
+import { capacityLeft } from '../catalog/node-labels.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
+import { isAllowed } from '../model/machine-terms.ts';
+import type { NodePool } from '../model/node-pool.ts';
+import type { NodeRequirement, NodeTerm } from '../model/node-terms.ts';
+import { regionsOfTerms } from '../model/placement.ts';
+
+/**
+ * Whether a pool may add nodes for pods that select nodes only by what follows from their machines and their place: instance types, cards, regions,
+ * capacity types. Any other label may be that of other nodes.
+ */
+export function canMeet({ terms = [] }: NodePool, wanted: readonly NodeTerm[]): boolean {
+  return wanted.some((term) => term.every(describesNodes) && terms.some((own) => agree(own, term)));
+}
+
+function describesNodes({ key }: NodeRequirement): boolean {
+  return isMachineLabel(key) || nodeLabelMeaning(key) !== undefined || general.has(key);
+}
+
+const general = wordSet(
+  'topology.kubernetes.io/region topology.kubernetes.io/zone kubernetes.io/os kubernetes.io/arch nvidia.com/gpu.present',
+  'failure-domain.beta.kubernetes.io/region failure-domain.beta.kubernetes.io/zone',
+);
+
+function agree(own: NodeTerm, wanted: NodeTerm): boolean {
+  const isShared = (one: NodeRequirement) =>
+    own.every(
+      ({ key, operator, values }) =>
+        key !== one.key ||
+        operator !== 'In' ||
+        one.operator !== 'In' ||
+        values.some((value) => one.values.includes(value)),
+    );
+  const here = regionsOfTerms([own]);
+  const there = regionsOfTerms([wanted]);
+  const isNear = here.length === 0 || there.length === 0 || here.some((region) => there.includes(region));
+  const [bought, asked] = [capacityOf(own), capacityOf(wanted)];
+  const isSold = bought === undefined || asked === undefined || bought === asked;
+  if (!isNear || !isSold || !wanted.every(isShared)) return false;
+  return machinesOf(own).some((type) => isAllowed([wanted], type));
+}
+
+/** The machines with accelerators that a term of a pool allows. */
+function machinesOf(own: NodeTerm): readonly MachineShape[] {
+  const found = machines.get(own) ?? allInstanceTypes().filter((type) => type.gpu !== null && isAllowed([own], type));
+  machines.set(own, found);
+  return found;
+}
+
+const machines = new WeakMap<NodeTerm, readonly MachineShape[]>();
+
+function capacityOf(term: NodeTerm): string | undefined {
+  return term.flatMap(({ key, operator, values }) => capacityLeft(key, operator, values) ?? [])[0];
+}
