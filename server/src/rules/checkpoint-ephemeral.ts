@@ -295,6 +295,7 @@ const homes = /^\/(?:root|home|users?)?(?:\/|$)/i;
 function isBesideData(sign: CheckpointSign, container: Container, podSet: PodSet): boolean {
   const path = absolute(sign, container);
   if (path === undefined || !isIn(path, unknownRoots.image)) return false;
+  if (container.image === undefined || isTemplated(container.image.at)) return false;
   const mounts = container.volumeMounts.filter((mount) => !losesFiles(mount, podSet));
   const [, first = ''] = path.slice(1).split('/');
   // A program in the volume may run there.
