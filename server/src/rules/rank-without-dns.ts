@@ -82,7 +82,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For names that another object or a Service may have, for names without a domain with `hostNetwork`, and for names that contain a template or
- * a variable without a known value. A fixed IP address is information, except with `hostNetwork` and with annotations for the network. How the MPI operator makes records depends on its version.
+ * a variable without a known value. A fixed IP address is information, except with `hostNetwork` and with annotations for the network. How the
+ * MPI operator makes records depends on its version.
  *
  * ## Sources
  *
