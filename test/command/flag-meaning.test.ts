@@ -134,6 +134,7 @@ describe('resumption', () => {
     'train.resume=false',
     'exp_manager.resume=false',
     'trainer.checkpoint.resume=false',
+    'trainer.resume_mode=disable',
   ])('%s', (word) => {
     expect(means(word, 'resume')).toBe(true);
   });
@@ -143,7 +144,6 @@ describe('resumption', () => {
     'exp_manager.resume_past_end=false',
     '--resume_optimizer=false',
     '--resume_download=false',
-    'trainer.resume_mode=disable',
     '--wandb_resume=false',
     '--load_from_checkpoint=false',
     'exp_manager.wandb_logger_kwargs.resume=False',

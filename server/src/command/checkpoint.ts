@@ -190,7 +190,7 @@ const runDirectories = wordSet(
 );
 
 function isOff(value: string | undefined): boolean {
-  return value !== undefined && /^(false|no|none|null|off|0|never)$/i.test(value);
+  return value !== undefined && /^(false|no|none|null|off|0|never|disabled?)$/i.test(value);
 }
 
 const progressWords = wordSet(

@@ -93,6 +93,8 @@ function processesInCommand(command: SimpleCommand): readonly LocalProcesses[] {
       .slice(0, 1)
       .map((flag) => processesOf('launch', flag, command))
       .map((one) => ({ ...one, text: `${horovod} ${one.text}` }));
+  const own = ownLaunch(command, flags);
+  if (own !== undefined) return [own];
   const onGpus = flags.some(({ name, value }) => name === 'accelerator' && (value === 'gpu' || value === 'cuda'));
   return flags.flatMap((flag): LocalProcesses[] => {
     // PyTorch Lightning starts a process per device.
@@ -116,6 +118,36 @@ function processesInCommand(command: SimpleCommand): readonly LocalProcesses[] {
     return is('world-size') && !flag.isVariable ? [processesOf('world', flag, command)] : [];
   });
 }
+
+/** The processes that a trainer starts by itself, one per GPU. */
+function ownLaunch(command: SimpleCommand, flags: readonly Flag[]): LocalProcesses | undefined {
+  const programs = command.words.slice(0, 4).map(({ text }) => baseName(text));
+  // https://docs.ultralytics.com/modes/train/#multi-gpu-training
+  if (programs.includes('yolo')) {
+    const list = flags.find(({ name, value = '' }) => name === 'device' && deviceList.test(value));
+    return list && { ...processesOf('launch', list, command), count: list.value?.split(',').length ?? null };
+  }
+  // https://github.com/MIC-DKFZ/nnUNet/blob/master/documentation/how_to_use_nnunet.md
+  if (programs.includes('nnUNetv2_train')) {
+    const count = flags.find(({ name }) => name === 'num-gpus');
+    return count && processesOf('launch', count, command);
+  }
+  // https://github.com/pytorch/examples/blob/main/imagenet/main.py
+  const spawn = flags.find(
+    ({ name, value }) => name === 'multiprocessing-distributed' && !/^(?:false|0|no)$/i.test(value ?? ''),
+  );
+  if (spawn !== undefined && !flags.some(({ name }) => name === 'gpu'))
+    return { ...processesOf('launch', spawn, command), count: 'all' };
+  // The first versions of PyTorch Lightning: `--gpus 4 --accelerator ddp`, `trainer.gpus=4 trainer.strategy=ddp`.
+  const isParallel = flags.some(({ name, value = '' }) => ddpFlags.test(name) && /^ddp/.test(value));
+  const gpus = isParallel
+    ? flags.find(({ name, value = '' }) => /^(?:trainer\.)?gpus$/.test(name) && /^\d{1,2}$/.test(value))
+    : undefined;
+  return gpus && processesOf('launch', gpus, command);
+}
+
+const deviceList = /^\[?\d{1,2}(?:,\d{1,2}){1,31}\]?$/;
+const ddpFlags = /^(?:trainer\.)?(?:accelerator|strategy|distributed-backend|plugins)$/;
 
 /**
  * OpenMMLab's script for torchrun and its many copies take the number of GPUs as a word: `dist_train.sh config.py 8`.

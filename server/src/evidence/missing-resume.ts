@@ -6,7 +6,7 @@ import { wordsOf } from '../command/name-words.ts';
 import { baseName, type Word } from '../command/shell.ts';
 import { countIn } from '../model/count.ts';
 import type { Container } from '../model/workload.ts';
-import { commandsOf, resumes } from './progress-flags.ts';
+import { commandsOf, resumes, trainsYolo } from './progress-flags.ts';
 
 /** A trainer that saves its progress, and the flag without which it does not load it. */
 export interface MissingResume {
@@ -53,11 +53,7 @@ function trainerIn(words: readonly Word[], flags: readonly Flag[]): MissingResum
     const command = commandFlags.get(commandNamed(program, next)?.name ?? '');
     if (command !== undefined) return { word, program: `${program} ${next}`, flag: command };
     // Ultralytics starts a new folder for each run.
-    if (
-      program === 'yolo' &&
-      words.slice(index + 1, index + 3).some(({ text }) => text === 'train' || text === 'mode=train') &&
-      !words.some(({ text }) => text.startsWith('resume'))
-    )
+    if (program === 'yolo' && trainsYolo(words.slice(index)) && !words.some(({ text }) => text.startsWith('resume')))
       return { word, program: 'yolo train', flag: 'resume=True' };
     if (/^gmx(?:_mpi)?(?:_d)?$/.test(program) && next === 'mdrun' && !flags.some(isShortRun))
       return { word, program: 'gmx mdrun', flag: '-cpi' };

@@ -34,20 +34,24 @@ export function neverSaves(container: Container): NoCheckpoint | undefined {
   for (const words of commandsOf(container)) {
     const flags = [...readFlags(words), ...yacsOverrides(words)];
     const found =
-      turnedOff(flags) ?? switchedOff(words, flags) ?? intervalBeyondEnd(flags) ?? megatronWithoutSave(words, flags);
+      turnedOff(flags) ??
+      switchedOff(words, flags) ??
+      noInterval(flags) ??
+      intervalBeyondEnd(flags) ??
+      megatronWithoutSave(words, flags);
     if (found !== undefined) return found;
   }
   for (const { text, at } of container.scripts) {
     for (const { words } of allCommands(readScript(text).statements)) {
       const flags = [...readFlags(words), ...yacsOverrides(words)];
-      const found = turnedOff(flags) ?? switchedOff(words, flags) ?? intervalBeyondEnd(flags);
+      const found = turnedOff(flags) ?? switchedOff(words, flags) ?? noInterval(flags) ?? intervalBeyondEnd(flags);
       if (found === undefined) continue;
       const { instead: _, ...cause } = found;
       return { ...cause, at };
     }
   }
   for (const { flags } of namedSettings(container)) {
-    const found = turnedOff(flags) ?? intervalBeyondEnd(flags);
+    const found = turnedOff(flags) ?? noInterval(flags) ?? intervalBeyondEnd(flags);
     if (found === undefined) continue;
     // No edit changes a file that a script writes.
     const { instead: _, ...cause } = found;
@@ -60,7 +64,7 @@ export function neverSaves(container: Container): NoCheckpoint | undefined {
 export function resumeOff(container: Container): Flag | undefined {
   for (const words of commandsOf(container)) {
     const flags = readFlags(words);
-    const off = flags.find((flag) => !flag.dynamic && isOff(flag));
+    const off = flags.find((flag) => !flag.dynamic && (isOff(flag) || isNegated(flag)));
     if (off !== undefined && !flags.some(resumes)) return off;
   }
   return undefined;
@@ -69,7 +73,7 @@ export function resumeOff(container: Container): Flag | undefined {
 /** Whether a flag makes a run resume, or names what it resumes from. */
 export function resumes(flag: Flag): boolean {
   const means = meaningOf(flag, 'resume-from') ?? meaningOf(flag, 'resume');
-  return means !== undefined && !/^(?:false|none)$/i.test(flag.value ?? '');
+  return means !== undefined && !/^(?:false|none|null|disable|no)$/i.test(flag.value ?? '');
 }
 
 export function commandsOf(container: Container): readonly (readonly Word[])[] {
@@ -94,6 +98,10 @@ function turnedOff(flags: readonly Flag[]): NoCheckpoint | undefined {
 /** A switch of which every word says so: `--no-save` of fairseq. nnU-Net has another. */
 function switchedOff(words: readonly Word[], flags: readonly Flag[]): NoCheckpoint | undefined {
   const isNnUnet = words.some(({ text }) => /^nnUNet(?:v2)?_train$/.test(baseName(text)));
+  // https://docs.ultralytics.com/usage/cfg/
+  const isYolo = words.some(({ text }, at) => baseName(text) === 'yolo' && trainsYolo(words.slice(at)));
+  const save = isYolo ? words.find(({ text }) => /^save=(?:false|0)$/i.test(text)) : undefined;
+  if (save !== undefined) return { text: `${save.text} disables checkpoints`, word: save };
   const off = flags.find(({ written, value, word }) => {
     if (!word.text.startsWith('--') || !(value === undefined || /^true$/i.test(value))) return false;
     const [first = '', second = '', ...others] = wordsOf(written);
@@ -103,9 +111,38 @@ function switchedOff(words: readonly Word[], flags: readonly Flag[]): NoCheckpoi
   return off && { text: `--${off.written} disables checkpoints`, word: off.word };
 }
 
+/**
+ * An interval that never comes, if there is no other: `trainer.save_freq=-1` of verl, `--save_steps -1` of OpenRLHF.
+ * https://github.com/volcengine/verl/blob/main/verl/trainer/config/ppo_trainer.yaml
+ */
+function noInterval(flags: readonly Flag[]): NoCheckpoint | undefined {
+  const intervals = flags.filter((flag) => meaningOf(flag, 'checkpoint-interval') !== undefined);
+  const [first, ...others] = intervals.filter((flag) => !flag.dynamic && /^(?:-1|0)$/.test(flag.value ?? ''));
+  if (first === undefined || others.length + 1 < intervals.length || ignoresSteps(flags)) return undefined;
+  // Ultralytics also saves after each epoch.
+  if (first.name === 'save-period' || wordsOf(first.written).includes('state')) return undefined;
+  if (flags.some((flag) => !intervals.includes(flag) && savesOtherwise(wordsOf(flag.written)))) return undefined;
+  return {
+    text: `${first.name.replaceAll('-', '_')} ${first.value ?? ''} saves no checkpoints during the run`,
+    word: first.word,
+  };
+}
+
+/** Whether a flag may save at other times: `--save_epochs`, `--save-best-only`. */
+function savesOtherwise(words: readonly string[]): boolean {
+  return words.some((one) => saves.has(one) || checkpoints.has(one)) && words.some((one) => otherTimes.has(one));
+}
+
+const otherTimes = wordSet('epoch epochs best last final end top k strategy on after milestone milestones');
+
 const negations = wordSet('no disable skip without');
 const saves = wordSet('save saving checkpoints ckpts');
 const checkpoints = wordSet('checkpoint checkpoints ckpt ckpts model models');
+
+/** Whether Ultralytics' program trains: `yolo train`, `yolo detect train`, `yolo mode=train`. */
+export function trainsYolo(words: readonly Word[]): boolean {
+  return words.slice(1, 3).some(({ text }) => text === 'train' || text === 'mode=train');
+}
 
 /** The values of a flag that turn saving off and on. */
 function savingOf(flag: FlagName): FlagRecord | undefined {
@@ -178,5 +215,17 @@ function isMegatron(file: string): boolean {
 function isOff(flag: Flag): boolean {
   const { value } = flag;
   if (meaningOf(flag, 'overwriting') !== undefined) return value === undefined || /^true$/i.test(value);
-  return /^false$/i.test(value ?? '') && meaningOf(flag, 'resume') !== undefined;
+  if (meaningOf(flag, 'resume') === undefined) return false;
+  return /^(?:false|disable)$/i.test(value ?? '');
 }
+
+/** A switch of which every word says so: `--no-resume`, `--disable-auto-resume`. */
+export function isNegated({ written, value, word }: Flag): boolean {
+  if (!word.text.startsWith('--') || !(value === undefined || /^true$/i.test(value))) return false;
+  const [first = '', ...others] = wordsOf(written);
+  return (
+    negations.has(first) && others.some((one) => one.endsWith('resume')) && others.every((one) => resuming.has(one))
+  );
+}
+
+const resuming = wordSet('resume autoresume auto training checkpoint from');

@@ -4,6 +4,7 @@ import { wordsOf } from '../command/name-words.ts';
 import { checkpointSigns, mayHaveVariables, usesAccelerators } from '../evidence/launch.ts';
 import { connects, keepsNowhereElse, losesResults } from '../evidence/lost-results.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
+import { dataPlaces, progressVolume } from '../evidence/progress-volumes.ts';
 import { resultPath } from '../evidence/result-paths.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import {
@@ -14,13 +15,14 @@ import {
   runsMountedScript,
   volumeNamed,
 } from '../evidence/volume-lifetime.ts';
+import { folderOf, unknownRoots } from '../evidence/working-folder.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
 import { isIn } from '../rewrite/mount-claim.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asBoolean, asText, getIn, isTemplated, type Located, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, getIn, isTemplated, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -91,7 +93,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * If nothing restarts the job and it may copy its results elsewhere (by a command, another container, an account or a Secret), if any checkpoint directory is on a volume that outlives the pod, if the command names an object store, if the
  * container runs a script from a ConfigMap, and if nothing is saved at all (see checkpoint-never). If the command names a file of settings,
- * except where it also states the directory and no volume outlives the pod. For benchmarks and trials. On spot capacity (see
+ * except where it also states the directory and no volume outlives the pod. A relative directory is known if the script enters an absolute one
+ * before; in an unknown directory of the image, next to volumes for data only, the finding is information. For benchmarks and trials. On spot capacity (see
  * spot-without-checkpoint).
  *
  * ## Sources
@@ -123,19 +126,45 @@ export default defineRule({
     if (mayBeElsewhere.some(({ kind }) => kind === 'store' || kind === 'unknown')) return;
     const variable = first === undefined ? variableOf(container) : undefined;
     const path = first?.text ?? variable?.value;
-    if (path === undefined || paths.some((sign) => !isLost(sign, container, podSet))) return;
+    if (paths.some((sign) => !isLost(sign, container, podSet))) return;
+    if (path === undefined) {
+      reportVolume(container, context);
+      return;
+    }
     const lines = [...container.command, ...container.args];
     const word = first?.word;
     const span = word === undefined ? undefined : spanOfWords(context.document, lines, [word, word]);
+    const restart = fatalRestart(first ?? { text: path }, container, workload);
+    const isLikely = paths.some((sign) => isBesideData(sign, container, podSet));
+    const [shown, end] = [shorten(path, 50), isOnce ? 'the end of the pod' : restart];
     context.report({
-      message: isOnce
-        ? `What training writes to ${shorten(path, 50)} is lost when the pod ends: the directory is on no volume that outlives it`
-        : `Checkpoints in ${shorten(path, 50)} do not survive ${fatalRestart(path, container, workload)}: training starts again at step 0`,
+      ...(isLikely && { severity: 'info' }),
+      message: isLikely
+        ? `${shown} is relative to the directory of the image, likely on no volume: what training writes there does not survive ${end}`
+        : isOnce
+          ? `What training writes to ${shown} is lost when the pod ends: the directory is on no volume that outlives it`
+          : `Checkpoints in ${shown} do not survive ${restart}: training starts again at step 0`,
       span: span ?? spanOf(variable?.at ?? lines[0]?.at ?? container.at),
       fixes: () => [keepCheckpoints(context.document, { path, flag: first?.flag }, { container, podSet, workload })],
     });
   },
 });
+
+/** Reports an empty volume of the pod that is the only place for what training saves, although no command names it. */
+function reportVolume(container: Container, { workload, podSet, report }: PodSetContext): void {
+  const found = progressVolume(container, podSet);
+  if (found === undefined || !(found.holdsCheckpoints || keepsNowhereElse(container, podSet))) return;
+  const { mountPath, volume, holdsCheckpoints } = found;
+  if (container.volumeMounts.some((mount) => mount.name === volume.name && isCopied(mount, podSet))) return;
+  const isOnce = workload.retries === null || workload.retries.limit === 0;
+  report({
+    message:
+      holdsCheckpoints && !isOnce
+        ? `Checkpoints in ${shorten(mountPath, 50)} do not survive a pod restart: the emptyDir ends with the pod, and training starts again at step 0`
+        : `What training writes to ${shorten(mountPath, 50)} is lost when the pod ends: the emptyDir ends with it`,
+    span: keySpanOf(getIn(volume.at, 'emptyDir') ?? volume.at),
+  });
+}
 
 /** Reports the results of a program that only computes them, if they end with the pod. */
 function checkResults(container: Container, { workload, podSet, document, report }: PodSetContext): boolean {
@@ -158,7 +187,7 @@ function checkReadOnly(container: Container, { podSet, document, report }: PodSe
   const lines = [...container.command, ...container.args];
   for (const { kind, text, word } of checkpointSigns(container)) {
     if (kind !== 'path' || word === undefined || !writes.test(word.text) || !holdsProgress(word.text)) continue;
-    const mount = mountOf(absolute(text, container), container);
+    const mount = mountOf(absolute({ text, word }, container), container);
     const isReadOnly = mount !== undefined && isFixed(mount, podSet);
     const span = isReadOnly ? spanOfWords(document, lines, [word, word]) : undefined;
     if (mount === undefined || span === undefined) continue;
@@ -194,9 +223,9 @@ function mountOf(path: string | undefined, { volumeMounts }: Container): Contain
  * The restart that loses the checkpoints. A volume of the pod outlives its containers, which restart within the pod. The remaining pods of an
  * elastic job keep the state in memory until all of them are gone.
  */
-function fatalRestart(text: string, container: Container, { manifest }: Workload): string {
+function fatalRestart(sign: Place, container: Container, { manifest }: Workload): string {
   if (kindOf(manifest).elasticPolicy?.(manifest.root) !== undefined) return 'a restart of all pods';
-  const path = absolute(text, container) ?? text;
+  const path = absolute(sign, container) ?? sign.text;
   return container.volumeMounts.some(({ mountPath }) => isIn(path, mountPath))
     ? 'a pod restart'
     : 'a container restart';
@@ -245,13 +274,35 @@ function redirectsPaths({ command, args }: Container): boolean {
   );
 }
 
-function isLost({ text }: CheckpointSign, container: Container, podSet: PodSet): boolean {
+function isLost(sign: CheckpointSign, container: Container, podSet: PodSet): boolean {
   if (mayMountMore(container)) return false;
-  const path = absolute(text, container);
+  const path = absolute(sign, container);
+  const mounts = container.volumeMounts.filter((mount) => !losesFiles(mount, podSet));
   // Wherever a relative path leads, it leads to the container or to one of its mounts.
-  if (path === undefined) return container.volumeMounts.every((mount) => losesFiles(mount, podSet));
+  if (path === undefined || mounts.length === 0) return mounts.length === 0;
+  if (isIn(path, unknownRoots.home))
+    return !(
+      mounts.some(({ mountPath }) => homes.test(mountPath)) || container.env.some(({ name }) => name === 'HOME')
+    );
+  if (isIn(path, unknownRoots.image)) return isBesideData(sign, container, podSet);
   const mount = mountOf(path, container);
   return mount === undefined || losesFiles(mount, podSet);
+}
+
+const homes = /^\/(?:root|home|users?)?(?:\/|$)/i;
+
+/** Whether a path is relative to the unknown directory of an image, while all volumes that outlive the pod are places for data. */
+function isBesideData(sign: CheckpointSign, container: Container, podSet: PodSet): boolean {
+  const path = absolute(sign, container);
+  if (path === undefined || !isIn(path, unknownRoots.image)) return false;
+  if (container.image === undefined || isTemplated(container.image.at)) return false;
+  const mounts = container.volumeMounts.filter((mount) => !losesFiles(mount, podSet));
+  const [, first = ''] = path.slice(1).split('/');
+  // A program in the volume may run there.
+  return (
+    mounts.length > 0 &&
+    mounts.every(({ mountPath }) => dataPlaces.test(mountPath) && !mountPath.split('/').includes(first))
+  );
 }
 
 function losesFiles(mount: Container['volumeMounts'][number], podSet: PodSet): boolean {
@@ -267,14 +318,16 @@ function isCopied({ name }: Container['volumeMounts'][number], { containers }: P
   return others.length > 1 && others.some((other) => checkpointSigns(other).some(({ kind }) => kind === 'store'));
 }
 
-/** Resolves a path against workingDir. Undefined in a home directory, and if a script changes the directory. */
-function absolute(path: string, { at: container, command, args, volumeMounts }: Container): string | undefined {
+/** A path, and the word of the command that has it. */
+type Place = Pick<CheckpointSign, 'text' | 'word'>;
+
+/** Resolves a path against the folder in which its command runs. Undefined if the folder is unknown. */
+function absolute({ text: path, word }: Place, container: Container): string | undefined {
   if (path.startsWith('/')) return path;
+  if (path.startsWith('~/')) return `${unknownRoots.home}${path.slice(1)}`;
   if (path.startsWith('~')) return undefined;
-  const directory = asText(getIn(container, 'workingDir'));
-  if (directory !== undefined) return `${directory.replace(/\/$/, '')}/${path.replace(/^\.\//, '')}`;
-  const moves = [...command, ...args].some(({ value }) => /\bcd\b|\bpushd\b/.test(value));
-  return moves || volumeMounts.length > 0 ? undefined : `/${path.replace(/^\.\//, '')}`;
+  const folder = word === undefined ? asText(getIn(container.at, 'workingDir')) : folderOf(word, container);
+  return folder === undefined ? undefined : `${folder.replace(/\/$/, '')}/${path.replace(/^\.\//, '')}`;
 }
 
 const isOnSpot = once(({ podSets }: Workload) => podSets.some(({ placement }) => placement.capacity === 'spot'));

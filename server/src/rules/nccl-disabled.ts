@@ -5,12 +5,13 @@ import { plural } from '../cost/money.ts';
 import { wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
+import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { commandsIn } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asText, entries, getIn, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asText, entries, getIn, isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
 import { removeItem } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -21,7 +22,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * With NCCL_P2P_DISABLE=1, the GPUs of a node communicate through host memory instead of NVLink or PCIe. With NCCL_IB_DISABLE=1, nodes
- * communicate over TCP instead of RDMA. Both are several times slower and cause no error. Such variables are often left over from debugging.
+ * communicate over TCP instead of RDMA. With NCCL_SHM_DISABLE=1, GPUs of a node without a direct link communicate over the network instead of
+ * shared memory, often because the container has no volume at /dev/shm. All are several times slower and cause no error. Such variables are
+ * often left over from debugging.
  * Gloo sends all gradients through the memory of the host.
  *
  * ```yaml invalid
@@ -82,12 +85,16 @@ export default defineRule({
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus < 2) return;
     for (const { name, value, at: item } of container.env) {
-      const effect = effectOf(name, gpus, container, context.podSet);
+      const effect = effectOf(name, gpus, container, context);
       if (effect === undefined || value === undefined || value.value !== '1') continue;
       context.report({
         message: `${name}=1 routes traffic ${effect}`,
         span: spanOf(value.at),
-        fixes: () => [fix(`Remove ${name}`, 'unsafe', removeItem(context.document, item))],
+        // Without a volume, removing the variable alone can make NCCL fail.
+        fixes: () =>
+          name === sharedMemory && !hasSharedMemory(container, context)
+            ? []
+            : [fix(`Remove ${name}`, 'unsafe', removeItem(context.document, item))],
       });
     }
   },
@@ -120,7 +127,8 @@ function reportCommands(container: Container, { workload, podSet, document, repo
       });
     for (const word of gpus < 2 ? [] : [...assignments, ...words]) {
       const [name = '', value] = word.text.split('=');
-      const effect = value === '1' && !word.dynamic ? effectOf(name, gpus, user, users) : undefined;
+      const effect =
+        value === '1' && !word.dynamic ? effectOf(name, gpus, user, { workload, podSet: users }) : undefined;
       const span = effect && spanOfWords(document, lines, [word, word]);
       if (span) report({ message: `${name}=1 routes traffic ${effect}`, span });
     }
@@ -162,13 +170,29 @@ function isBackend(name: string): boolean {
 
 const backendWords = wordSet('backend dist distributed ddp process group pg torch comm communication');
 
-function effectOf(name: string, gpus: number, container: Container, podSet: PodSet): string | undefined {
+function effectOf(name: string, gpus: number, container: Container, user: User): string | undefined {
   if (name === 'NCCL_P2P_DISABLE')
     return `between the ${plural(gpus, 'GPU')} through host memory instead of NVLink or PCIe`;
-  return name === 'NCCL_IB_DISABLE' && requestsRdma(container, podSet)
+  if (name === sharedMemory) {
+    const advice = hasSharedMemory(container, user) ? '' : ': mount a volume in memory at /dev/shm';
+    return `between GPUs without a direct link over the network instead of shared memory${advice}`;
+  }
+  return name === 'NCCL_IB_DISABLE' && requestsRdma(container, user.podSet)
     ? 'between nodes over TCP although the pod requests RDMA devices'
     : undefined;
 }
+
+const sharedMemory = 'NCCL_SHM_DISABLE';
+
+/** Whether a container has, or may have, more than the default 64 MiB at /dev/shm. */
+function hasSharedMemory(container: Container, { workload, podSet }: User): boolean {
+  if (workload.partial || kindOf(workload).mountsShm === true || mayMountMore(container)) return true;
+  if (isIncomplete(podSet.pod) || getIn(podSet.pod, 'hostIPC') !== undefined) return true;
+  return container.volumeMounts.some(({ mountPath }) => /^\/dev(?:\/shm)?\/?$/.test(mountPath));
+}
+
+/** The pods whose processes read the variable. */
+type User = Pick<PodSetContext, 'workload' | 'podSet'>;
 
 /** EFA does not count: NCCL reaches it through a plugin, which the variable does not affect. */
 function requestsRdma({ resources }: Container, { containers }: PodSet): boolean {

@@ -250,10 +250,13 @@ function fixedRank(
 /** The address of the first node in a launch on several nodes, if it is that of the pod itself. */
 function localMaster(container: Container, { document }: PodSetContext): Rank | undefined {
   const { command, args, env } = processInput(container);
-  for (const launch of allCommands(readCommandLine(command, args, env).statements)) {
-    const flags = ownFlags(launch);
-    if (!flags.some((flag) => isNodeCount(flag) && Number(flag.value) > 1)) continue;
-    const flag = flags.find(({ name, value }) => /^(?:master|main|rdzv)/.test(name) && isLocal.test(value ?? ''));
+  const launches = allCommands(readCommandLine(command, args, env).statements)
+    .map(ownFlags)
+    .filter((flags) => flags.some((flag) => isNodeCount(flag) && Number(flag.value) > 1));
+  // With two launches, only the first node may run the one that names itself.
+  const isOwn = (address: string) => isLocal.test(address) || (launches.length === 1 && isHostname.test(address));
+  for (const flags of launches) {
+    const flag = flags.find(({ name, value }) => /^(?:master|main|rdzv)/.test(name) && isOwn(value ?? ''));
     const last = flag?.valueWord ?? flag?.word;
     const span = flag && last && spanOfWords(document, container, [flag.word, last]);
     if (span !== undefined) return { text: `--${flag?.written ?? ''} ${flag?.value ?? ''}`, span };
@@ -262,6 +265,7 @@ function localMaster(container: Container, { document }: PodSetContext): Rank | 
 }
 
 const isLocal = /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/;
+const isHostname = /^(?:\$\(hostname(?: -[fiIs]+)?\)|`hostname`|\$HOSTNAME|\$\{HOSTNAME\})(?::[\w${}]+)?$/;
 
 function isRankName(name: string): boolean {
   return /^(?:PET_)?(?:NODE_RANK|MACHINE_RANK|GROUP_RANK|RANK)$/.test(name);

@@ -2,6 +2,7 @@ import { wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
+import { fixedAddress } from '../evidence/fixed-address.ts';
 import { processInput } from '../evidence/launch.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
@@ -81,7 +82,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For names that another object or a Service may have, for names without a domain with `hostNetwork`, and for names that contain a template or
- * a variable without a known value. How the MPI operator makes records depends on its version.
+ * a variable without a known value. A fixed IP address is information, except with `hostNetwork` and with annotations for the network. How the
+ * MPI operator makes records depends on its version.
  *
  * ## Sources
  *
@@ -96,6 +98,7 @@ export default defineRule({
     const { workload, podSet, document, crossReferences } = context;
     const { name, namespace } = workload;
     if (workload.partial || name === null || name.length > 63 || !hasDevices(workload)) return;
+    reportFixed(container, context);
     const hosts = hostsOf(workload);
     if (hosts === undefined || isIncomplete(podSet.pod)) return;
     const alone = isAlone(workload);
@@ -115,6 +118,20 @@ export default defineRule({
     }
   },
 });
+
+/** Reports an IP address of the first pod. A Service may have it. */
+function reportFixed(container: Container, { workload, document, report }: PodSetContext): void {
+  const found = container.type === 'app' ? fixedAddress(container, workload) : undefined;
+  const span =
+    found?.words === undefined ? found?.at && spanOf(found.at) : spanOfWords(document, container, found.words);
+  if (found === undefined || span === undefined) return;
+  report({
+    severity: 'info',
+    message: `${shorten(found.text, 40)} is a fixed address, but each new pod gets another one: unless a Service has it, ${neverMeet}`,
+    span,
+    oncePerFile: true,
+  });
+}
 
 const hasDevices = once(({ podSets }: Workload) => podSets.some(requestsAccelerators));
 

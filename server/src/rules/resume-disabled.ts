@@ -2,7 +2,7 @@ import type { Flag } from '../command/flags.ts';
 import { deletesProgress } from '../evidence/deleted-progress.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
 import { missingResume } from '../evidence/missing-resume.ts';
-import { neverSaves, resumeOff } from '../evidence/progress-flags.ts';
+import { isNegated, neverSaves, resumeOff } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
 import type { Container } from '../model/workload.ts';
@@ -119,7 +119,7 @@ export default defineRule({
     context.report({
       message: `${shown} disables resuming: every restart of the job starts again at step 0`,
       span,
-      fixes: () => [turnOn(off, lines, context)],
+      fixes: () => [isNegated(off) ? undefined : turnOn(off, lines, context)],
     });
   },
 });
@@ -128,7 +128,10 @@ function turnOn(off: Flag, lines: Container['command'], { document }: PodSetCont
   const value =
     off.valueWord === undefined
       ? 'False'
-      : capitalizedLike(off.value ?? '', off.name === 'overwrite-output-dir' ? 'false' : 'true');
+      : capitalizedLike(
+          off.value ?? '',
+          off.name === 'overwrite-output-dir' ? 'false' : off.value === 'disable' ? 'auto' : 'true',
+        );
   const edits =
     off.valueWord === undefined
       ? rewriteWord(document, lines, off.word, `${off.word.text}=${value}`)
