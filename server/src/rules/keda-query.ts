@@ -80,7 +80,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * If there is one replica at most, if the target is known to hold no GPUs, and for targets of unknown use, unless the query is about GPUs or a
  * model server. For queries whose result is uncertain, for a percentage whose threshold is so low that the maximum can be reached, and for a
- * formula (`scalingModifiers`). If another trigger can ask for more replicas, or if there are two at most, the finding about averages is information only.
+ * formula (`scalingModifiers`). The finding about averages is information if another trigger can ask for more replicas, or if there are two at
+ * most; the one about one value per pod always is.
  *
  * ## Sources
  *
@@ -213,8 +214,10 @@ function report(found: Judged, most: number, isAlone: boolean, context: RuleCont
   });
 }
 
+/** Information: the trigger works as long as one pod serves. */
 function reportEach(query: Cursor, context: RuleContext): void {
   context.report({
+    severity: 'info',
     message:
       'The query returns one value per pod, and KEDA reads only a single one: with 2 replicas, the trigger fails',
     span: spanOf(query),
