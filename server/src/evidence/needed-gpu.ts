@@ -21,8 +21,17 @@ export function neededGpu(container: Container, name: string, document: YamlDocu
   if (flag !== undefined) return flag;
   const names = [name, container.name ?? ''].join(' ');
   if (runsOnCpu(container) || isForCpus(container) || isTool(container) || /\bcpu/i.test(names)) return undefined;
+  if (container.env.some(turnsOff)) return undefined;
   return inCommands(container, document) ?? inVariables(container) ?? byImage(container);
 }
+
+/** A variable that turns the GPU of a program off, or may: `USE_GPU=false`. */
+function turnsOff({ name, value }: Container['env'][number]): boolean {
+  if (name === 'CUDA_VISIBLE_DEVICES') return /^(?:-1|none|)$/i.test(value?.value ?? '');
+  return gpuSetting.test(name) && (value === undefined || /^(?:0|-1|false|no|off|none|)$/i.test(value.value));
+}
+
+const gpuSetting = /^(?:\w+_)?(?:USE|ENABLE|WITH|NUM|N|HAS)_?(?:GPUS?|CUDA)$|^(?:GPUS?|CUDA)(?:_ENABLED?|_COUNT)?$/i;
 
 /** Programs that start the command elsewhere or share out the GPUs of other pods. */
 const elsewhere = wordSet('ray sky kubectl ssh srun sbatch mpirun mpiexec horovodrun docker runai dask');
