@@ -66,7 +66,10 @@ export function findEnding({ command, args, env }: ProcessInput, trains = false)
 function mayTrain(command: SimpleCommand): boolean {
   if (isScript(command)) return true;
   const words = programWords(command);
-  return hasTrainingFlag(words) && words.some((word) => word.endsWith('.py') && isPlainName(word));
+  const script = words.find((word) => word.endsWith('.py'));
+  if (script === undefined || !hasTrainingFlag(words)) return false;
+  // A client of federated learning waits for the next round.
+  return isPlainName(script) && !wordsOf(baseName(script)).some((word) => word === 'client' || word === 'actor');
 }
 
 /** The training that certainly ends in a branch of a script's last `if`, which the number of the pod decides. */
