@@ -49,8 +49,6 @@ export function meantResource(written: string): string | undefined {
 const nodeLabels = table<string>({
   'cloud.google.com/gke-accelerator': 'nvidia.com/gpu',
   'k8s.amazonaws.com/accelerator': 'nvidia.com/gpu',
-  // https://intel.github.io/intel-device-plugins-for-kubernetes/cmd/gpu_plugin/README.html
-  'intel.com/i915': 'gpu.intel.com/i915',
   'com.nvidia/gpu': 'nvidia.com/gpu',
 });
 
