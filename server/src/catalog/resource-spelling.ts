@@ -45,8 +45,20 @@ export function meantResource(written: string): string | undefined {
   return others.length === 0 ? only : undefined;
 }
 
-/** The resource that a name means which also says how many: a label of GPU nodes (`nvidia.com/gpu.count`), or `nvidia.com/gpu-all`. */
+/** Labels of GPU nodes and other names, which no device plugin offers as resources. */
+const nodeLabels = table<string>({
+  'cloud.google.com/gke-accelerator': 'nvidia.com/gpu',
+  'k8s.amazonaws.com/accelerator': 'nvidia.com/gpu',
+  'com.nvidia/gpu': 'nvidia.com/gpu',
+});
+
+/**
+ * The resource that a name means which is that of something else: a label of GPU nodes, also with a number (`nvidia.com/gpu.count`), another
+ * order of the domain, or `nvidia.com/gpu-all`.
+ */
 export function countedResource(written: string): string | undefined {
+  const label = nodeLabels[written];
+  if (label !== undefined) return label;
   const [, name = '', amount = ''] = /^([^/]+\/[a-z]*gpus?)[-._](\w+)$/.exec(written) ?? [];
   const [only, ...others] = amounts.has(amount) ? knownNames().filter((known) => isMeant(name, known)) : [];
   return others.length === 0 ? only?.meant : undefined;

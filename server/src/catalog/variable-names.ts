@@ -9,7 +9,7 @@ import { wordSet } from './word-patterns.ts';
 // docs.pytorch.org/docs/stable/distributed.html, huggingface.co/docs/huggingface_hub/package_reference/environment_variables, docs.jax.dev;
 // 2026-11-28: rocm.docs.amd.com (GPU isolation), awsdocs-neuron.readthedocs-hosted.com (runtime configuration); 2026-11-29: github.com/ollama/ollama
 // (envconfig), github.com/ggml-org/llama.cpp (tools/server), intel.github.io/llvm (EnvironmentVariables), oneapi-src.github.io/level-zero-spec,
-// intel.github.io/libva.
+// intel.github.io/libva; github.com/huggingface/transformers (file_utils.py of version 4).
 
 /** The names of a family after its first words, so that `NCCL` with `IB_HCA DEBUG` means NCCL_IB_HCA and NCCL_DEBUG; and others. */
 const { families, others } = variablesJson;

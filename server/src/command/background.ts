@@ -12,12 +12,13 @@ interface Daemon {
 }
 
 // Sources, read 2026-11-23: https://docs.ray.io/en/latest/cluster/cli.html#ray-start, https://man.openbsd.org/sshd,
-// https://slurm.schedmd.com/slurmd.html, https://docs.nvidia.com/datacenter/dcgm/latest/user-guide/getting-started.html
+// https://slurm.schedmd.com/slurmd.html, https://docs.nvidia.com/deploy/mps/appendix-tools-and-interface-reference.html, https://docs.nvidia.com/datacenter/dcgm/latest/user-guide/getting-started.html
 const daemons: readonly Daemon[] = [
   { program: 'ray', subcommand: 'start', flag: '--block', stays: /^--(?:block|help)\b/ },
   { program: 'sshd', flag: '-D', stays: /^-[46eiq]*[DdGtTV]/ },
   { program: 'slurmd', flag: '-D', stays: /^-[a-zA-Z]*[CDGhV]/ },
   { program: 'slurmctld', flag: '-D', stays: /^-[a-zA-Z]*[DhV]/ },
+  { program: 'nvidia-cuda-mps-control', flag: '-f', stays: /^-[^d]/ },
   { program: 'nv-hostengine', flag: '-n', stays: /^(?:-n|-h|-t|-v|--no-daemon|--help|--term|--version)$/ },
 ];
 

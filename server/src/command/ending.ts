@@ -6,8 +6,9 @@ import { pythonCode } from './inline-python.ts';
 import { wordsOf } from './name-words.ts';
 import type { ProcessInput } from './processes.ts';
 import { programWords, recognizeProgram } from './programs.ts';
+import { hasTrainingFlag } from './script-names.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand, type Statement, type Word } from './shell.ts';
-import { serverWords } from './staying-names.ts';
+import { isPlainName, serverWords } from './staying-names.ts';
 
 /** A command line that certainly ends. */
 export interface Ending {
@@ -37,7 +38,7 @@ export function findEnding({ command, args, env }: ProcessInput, trains = false)
   // Before a wait, a script of any name has ended; alone, many names are also those of servers.
   if (
     allCommands(line.statements).some(
-      (command) => effectOf(command) === 'works' && !endsForSure(command) && !(trains && isScript(command)),
+      (command) => effectOf(command) === 'works' && !endsForSure(command) && !(trains && mayTrain(command)),
     )
   )
     return undefined;
@@ -59,6 +60,16 @@ export function findEnding({ command, args, env }: ProcessInput, trains = false)
     ...(foreground && { foreground }),
     ...(limit !== undefined && { limit }),
   };
+}
+
+/** Whether a command runs a script of any name but that of a server, and nothing but a flag says that it trains. */
+function mayTrain(command: SimpleCommand): boolean {
+  if (isScript(command)) return true;
+  const words = programWords(command);
+  const script = words.find((word) => word.endsWith('.py'));
+  if (script === undefined || !hasTrainingFlag(words)) return false;
+  // A client of federated learning waits for the next round.
+  return isPlainName(script) && !wordsOf(baseName(script)).some((word) => word === 'client' || word === 'actor');
 }
 
 /** The training that certainly ends in a branch of a script's last `if`, which the number of the pod decides. */

@@ -36,11 +36,15 @@ export function byScriptFlags(path: string, words: readonly string[]): Recognize
 
 /** A script of any other name, by a flag that only training has. */
 export function byTrainingFlags(path: string, words: readonly string[]): RecognizedProgram | undefined {
-  const isTrainer = words.some((word) => {
+  return hasTrainingFlag(words) ? { program: baseName(path), use: 'training', confidence: 'likely' } : undefined;
+}
+
+/** Whether words of a command line contain a flag that only training has: `--epochs`. */
+export function hasTrainingFlag(words: readonly string[]): boolean {
+  return words.some((word) => {
     const name = word.startsWith('--') ? (word.slice(2).split('=')[0] ?? '') : '';
     return trainingFlags.has(name.replaceAll('_', '-'));
   });
-  return isTrainer ? { program: baseName(path), use: 'training', confidence: 'likely' } : undefined;
 }
 
 const trainingFlags = wordSet(

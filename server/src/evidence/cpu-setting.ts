@@ -23,7 +23,8 @@ export interface CpuSetting {
 export function cpuSetting(container: Container, names: readonly string[]): CpuSetting | undefined {
   const lines = [...container.command, ...container.args];
   const hints =
-    lines.some(({ value }) => /cpu|cuda|layers|ngl|^serve$/i.test(value)) || container.env.some(mayBeSetting);
+    lines.some(({ value }) => /cpu|cuda|gpu|layers|ngl|^serve$|[ =]-1\b|^-1$/i.test(value)) ||
+    container.env.some(mayBeSetting);
   if (!hints || lines.some(({ at }) => isTemplated(at))) return undefined;
   const { image } = container;
   const { command, args, env } = processInput(container);
@@ -72,13 +73,16 @@ function flagSetting(words: readonly Word[]): CpuSetting | undefined {
       parts.every((part) => general.has(part));
     // Of GROMACS: https://manual.gromacs.org/current/onlinehelp/gmx-mdrun.html
     const isForces = name === 'nb' && value === 'cpu' && words.some(({ text }) => text === 'mdrun');
-    const isSwitch = switches.has(name) && (value === undefined || /^(?:true|1|all)$/i.test(value));
+    // Behind a switch, the script of a launcher may follow.
+    const isSwitch = switches.has(name) && (value === undefined || /^(?:true|1|all)$|\.py$/i.test(value));
+    // `--gpus 0` may name a GPU, and `--gpus -1` all of them.
+    const isNone = (value === '0' && counts.has(name)) || (value === '-1' && numbers.has(name));
     const hasNoLayers = layerFlags.has(name) && value === '0' && !flags.some((other) => partOnGpu.test(other.name));
-    if (!isDevice && !isForces && !isSwitch && !hasNoLayers) continue;
+    if (!isDevice && !isForces && !isSwitch && !isNone && !hasNoLayers) continue;
     const dashes = /^[-+]*/.exec(word.text)?.[0] ?? '';
     return {
-      text: value === undefined ? word.text : `${dashes}${written} ${value}`,
-      place: { words: [word, valueWord ?? word] },
+      text: value === undefined || value.endsWith('.py') ? word.text : `${dashes}${written} ${value}`,
+      place: { words: [word, value?.endsWith('.py') ? word : (valueWord ?? word)] },
       namesDevice: isDevice && parts.includes('device'),
     };
   }
@@ -116,6 +120,10 @@ const general = wordSet(
 
 /** https://github.com/comfyanonymous/ComfyUI https://huggingface.co/docs/accelerate/package_reference/cli */
 const switches: ReadonlySet<string> = new Set(['cpu', 'use-cpu', 'cpu-only', 'force-cpu', 'no-cuda']);
+
+/** Numbers of GPUs, and those of one or a list of them, where pix2pix and others take -1 for none: https://github.com/junyanz/pytorch-CycleGAN-and-pix2pix */
+const counts = wordSet('num-gpus num-gpu n-gpus n-gpu ngpus ngpu');
+const numbers = wordSet('gpu gpu-id gpu-ids gpuid gpu-idx gpu-index device-id');
 
 /** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md https://github.com/LostRuins/koboldcpp/wiki */
 const layerFlags: ReadonlySet<string> = new Set(['n-gpu-layers', 'gpu-layers', 'ngl', 'gpulayers']);

@@ -1,5 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
-import { partOf, wordSet } from '../catalog/word-patterns.ts';
+import { either, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { endsByItself, pythonCode } from '../command/inline-python.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { programWords, recognizeProgram } from '../command/programs.ts';
@@ -24,7 +24,15 @@ export function cpuStepOf(container: Container): CpuStep | undefined {
   if (commands === undefined || commands.some((one) => one.background || usesDevices(one))) return undefined;
   const steps = commands.map(stepOf);
   const all = commands.every((one, index) => steps[index] !== undefined || isAuxiliary(one));
-  return all ? (steps.find((step) => step?.maybe) ?? steps.find((step) => step !== undefined)) : undefined;
+  if (!all) return undefined;
+  const isWhole = steps.some((step) => step !== undefined);
+  return isWhole ? (steps.find((step) => step?.maybe) ?? steps.find((step) => step !== undefined)) : copyOf(commands);
+}
+
+/** The copy of files that is all that commands do. */
+function copyOf(commands: readonly SimpleCommand[]): CpuStep | undefined {
+  const copy = commands.find((one) => /^(?:cp|mv)$/.test(baseName(programWords(one)[0] ?? '')));
+  return copy && { task: 'copies files', by: copy.words.map(({ text }) => text), maybe: false };
 }
 
 /**
@@ -146,10 +154,18 @@ function otherTask(words: readonly string[], name: string): string | undefined {
   if (clients.has(name) || /^vllm bench serve\b|\bsglang\.bench_serving\b|\bbenchmark_serving\.py\b/.test(line))
     return 'sends requests';
   // A variable may name a codec or a filter of the GPU.
+  if (/^python[\d.]*$/.test(name) && words[1] === '-m' && words[2] === 'http.server') return 'serves files';
+  if (isOfDatabase.test(line)) return 'changes a database';
+  if (/^celery\b.*\s(?:beat|flower)(?:\s|$)/.test(words.slice(0, 8).join(' '))) return 'schedules or shows tasks';
   if (name === 'ffmpeg' && words.includes('-i') && !words.some((word) => word.includes('$')))
     return 'converts media on the CPU';
   return name === 'kubectl' || name === 'argo' || /^ray job submit\b/.test(line) ? 'starts work elsewhere' : undefined;
 }
+
+const isOfDatabase = either(
+  /^(?:alembic|flask db|prisma migrate|flyway|liquibase|rails db:\w+)(?:\s|$)/,
+  /(?:^|[\s/])manage\.py (?:migrate|makemigrations|collectstatic|createsuperuser|loaddata)(?:\s|$)/,
+);
 
 /** Web pages with the course of a training. */
 const viewers = wordSet('tensorboard visdom aim');
@@ -266,6 +282,12 @@ function taskOf(words: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | und
   // A library for data frames may use a device, and a program that makes data a model.
   if (isEngineering(words) || ((data || has(...fileFormats)) && has(...making) && !starts(mediaWords)))
     return { task: 'prepares data', maybe: true };
+  // Such tools decode and scale on the CPU unless a flag says otherwise.
+  if (starts(/^(?:resiz|rescal|crop|thumbnail)(?:e|es|er|ing|s|per|ping)?$/) && starts(mediaWords))
+    return { task: 'prepares data', maybe: true };
+  if (has('frame', 'frames') && starts(/^extract(?:s|or|ing|ion)?$/)) return { task: 'prepares data', maybe: true };
+  if (has('aggregate', 'collect', 'summarize', 'summarise') && has('results', 'metrics', 'logs', 'stats'))
+    return { task: 'writes a report', maybe: true };
   if (has(...drawing) && !starts(mediaWords)) return { task: 'draws charts', maybe: true };
   if (has('report', 'reports') && has('make', 'create', 'write', 'build', 'render', 'generate'))
     return { task: 'writes a report', maybe: true };

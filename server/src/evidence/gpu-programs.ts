@@ -138,8 +138,8 @@ export function offloadedLayers(container: Container): GpuFlag | undefined {
 }
 
 /** Builds and settings that run on CPUs, or on devices that are not requested by name. */
-function isForCpus({ image, env, command, args }: Container): boolean {
-  if (/(?:^|[^a-z])(?:cpu|arm64|macos|xeon)(?:[^a-z]|$)/i.test(image?.value ?? '')) return true;
+export function isForCpus({ image, env, command, args }: Container): boolean {
+  if (/(?:^|[^a-z])(?:cpu|arm64|macos|xeon|no-?gpu)(?:[^a-z]|$)/i.test(image?.value ?? '')) return true;
   const words = [...command, ...args].map(({ value }) => value).join(' ');
   if (cpuSetting.test(words)) return true;
   return env.some(

@@ -1,6 +1,9 @@
+import { launcherNames } from '../catalog/program-records.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
+import { wordsOf } from '../command/name-words.ts';
 import { programWords } from '../command/programs.ts';
-import { baseName, type Word } from '../command/shell.ts';
+import { baseName, type SimpleCommand, type Word } from '../command/shell.ts';
 import { commandLineOf, commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { mayRunMore } from './launch.ts';
@@ -28,6 +31,8 @@ export function ownGpus(container: Container): OwnGpus | undefined {
   const interpreted = /^python[\d.]*$/.test(baseName(text)) && words[1]?.endsWith('.py') === true;
   const program = baseName((interpreted ? words[1] : text) ?? '');
   if (first === undefined || only.words.some(({ dynamic }) => dynamic)) return undefined;
+  const chosen = chosenGpu(only);
+  if (chosen !== undefined) return chosen;
   const flags = readFlags(only.words);
   const flag = (...names: readonly string[]) => flags.find(({ name }) => names.includes(name));
   if (flags.some(({ name }) => /gpus|devices/.test(name))) return undefined;
@@ -47,6 +52,41 @@ export function ownGpus(container: Container): OwnGpus | undefined {
   const last = only.words.find((word) => baseName(word.text) === program) ?? first;
   return { count: 1, text: program, words: [last, last] };
 }
+
+/** The one GPU that a flag of a Python program names, or a number of one: `--device cuda:0`, `--gpu 0`, `--num_gpus 1`. */
+function chosenGpu(command: SimpleCommand): OwnGpus | undefined {
+  const { words } = command;
+  const launchers = launcherNames();
+  const starts = words.map(({ text }) => baseName(text));
+  if (!/^python[\d.]*$|\.py$|^yolo$/.test(baseName(programWords(command)[0] ?? ''))) return undefined;
+  if (starts.some((name) => launchers.has(name) || elsewhere.has(name))) return undefined;
+  const [only, ...others] = readFlags(words).filter(
+    ({ name, value }) =>
+      /gpu|device|cuda|rank|parallel|world|nproc|processes/.test(name) || /cuda:\d/.test(value ?? ''),
+  );
+  if (only?.valueWord === undefined || others.length > 0 || only.dynamic || only.isVariable) return undefined;
+  const { word, valueWord, written, value = '' } = only;
+  if (!isOneGpu(wordsOf(written), value)) return undefined;
+  const text = valueWord === word ? word.text : `${word.text} ${value}`;
+  return { count: 1, text, words: [word, valueWord] };
+}
+
+/** Whether the words of a flag with its value choose a single GPU, whether the value is a number of GPUs or that of one. */
+function isOneGpu(parts: readonly string[], value: string): boolean {
+  const has = (set: ReadonlySet<string>) => parts.some((part) => set.has(part));
+  if (!has(gpuWords) || !parts.every((part) => gpuWords.has(part) || countWords.has(part) || idWords.has(part)))
+    return false;
+  if (/^cuda:\d{1,2}$/.test(value)) return true;
+  if (has(countWords) || parts.includes('gpus') || parts.includes('devices')) return value === '1';
+  return /^[01]$/.test(value) || (has(idWords) && /^\d$/.test(value));
+}
+
+const gpuWords = wordSet('gpu gpus ngpu ngpus device devices cuda');
+const countWords = wordSet('num n number count ngpu ngpus');
+const idWords = wordSet('id idx index');
+
+/** Programs that start others, which have flags of their own. */
+const elsewhere = wordSet('ray mpirun mpiexec horovodrun srun kubectl ssh docker parallel xargs');
 
 /**
  * Programs that use one GPU unless one of the flags, or one for the number of GPUs, says otherwise.

@@ -83,7 +83,7 @@ function ofFlag({ written, value = '', dynamic, isVariable, word, valueWord }: F
   if (ofGpu && parts.some((part) => idWords.has(part)) && isOf(gpuWords, idWords, fillers))
     return { ...place, last: number };
   // As a number of GPUs or of one GPU, it must not be above their count.
-  return ofGpu && parts.some((part) => countWords.has(part)) && isOf(gpuWords, countWords)
+  return ofGpu && parts.some((part) => countWords.has(part) || part === 'gpus') && isOf(gpuWords, countWords)
     ? { ...place, count: number, mayBeTotal: true }
     : undefined;
 }

@@ -243,6 +243,8 @@ const otherPrograms = wordSet(
   'qdm12/gluetun tailscale/tailscale cloudflare/cloudflared linuxserver/wireguard oauth2-proxy/oauth2-proxy',
   'linuxserver/qbittorrent linuxserver/sonarr linuxserver/radarr linuxserver/prowlarr linuxserver/bazarr linuxserver/sabnzbd',
   'filebrowser/filebrowser portainer/portainer-ce',
+  'heartexlabs/label-studio cvat/server cvat/ui nodered/node-red vaultwarden/server gitea/gitea',
+  'prom/alertmanager prom/node-exporter kiwigrid/k8s-sidecar',
 );
 
 const isForCpus = /(?:^|[-_.:])cpu(?:$|[-_.:])/i;

@@ -2,7 +2,7 @@ import { amdVariable, isRocmImage, mayGetAmdGpus } from '../evidence/amd-use.ts'
 import { hasAllContainers } from '../evidence/chart-pods.ts';
 import { isSwitchedOff, mayRequest, namesDevices, withoutSwitchedOff } from '../evidence/device-words.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
-import { cudaDevice, gpuLaunch } from '../evidence/gpu-launch.ts';
+import { gpuLaunch } from '../evidence/gpu-launch.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
 import {
   cudaBuildOnCpu,
@@ -14,11 +14,11 @@ import {
   isTool,
   nounOf,
   nvidiaRuntime,
-  offloadedLayers,
   requestOne,
   staysUp,
   toleratesGpuNodes,
 } from '../evidence/gpu-programs.ts';
+import { neededGpu } from '../evidence/needed-gpu.ts';
 import {
   getsDevicesOtherwise,
   isPrivileged,
@@ -46,7 +46,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * Containers receive devices only through `limits`. Without a request the scheduler may choose a node without GPUs, where the program fails.
- * This also applies to flags such as `--device cuda`. On a GPU node with NVIDIA's runtime, the image may see every GPU of the node (images with CUDA set NVIDIA_VISIBLE_DEVICES=all): it then
+ * This also applies to flags such as `--device cuda`, `--fp16` and `--gpus 1`, to `CUDA_VISIBLE_DEVICES=0`, and to training in an image for GPUs. On a GPU node with NVIDIA's runtime, the image may see every GPU of the node (images with CUDA set NVIDIA_VISIBLE_DEVICES=all): it then
  * uses GPUs that belong to other pods, without being counted.
  *
  * ```yaml invalid
@@ -161,7 +161,7 @@ export default defineRule({
       if ([container.at, image?.at].some(isUnseen)) continue;
       if ([resources, getIn(resources, 'limits'), getIn(resources, 'requests')].some(isUnseen)) continue;
       if (program === undefined) {
-        if (reportCudaBuild(container) || reportAmd(container) || reportOffload(container)) continue;
+        if (reportCudaBuild(container) || reportAmd(container) || reportNeed(container)) continue;
         if (!mayBringData) reportImage(container);
         continue;
       }
@@ -273,10 +273,9 @@ export default defineRule({
       return true;
     }
 
-    /** Layers that llama.cpp moves to a GPU. Its builds for CPUs accept the flag. */
-    function reportOffload(container: Container): boolean {
+    function reportNeed(container: Container): boolean {
       const isOwn = container.type === 'app' && !workload.partial;
-      const found = isOwn ? (offloadedLayers(container) ?? cudaDevice(container, document)) : undefined;
+      const found = isOwn ? neededGpu(container, workload.name ?? '', document) : undefined;
       if (found === undefined) return false;
       const { text, span, effect } = found;
       report({

@@ -69,7 +69,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For init containers, lifecycle hooks, short sleeps, waits that keep a background server
  * alive or follow a script in a container with ports or probes, which may be a server, the workers of MPI (their launcher starts processes in them) and infrastructure. For waits after a failure (`serve || sleep infinity`), if
- * a condition may also lead to them or a liveness or startup probe restarts the container. For shares of a GPU, for long sleeps that end (unless they
+ * a condition may also lead to them or a liveness or startup probe restarts the container. For shares of a GPU, for sleeps of some hours that end (unless they
  * take a week, or follow other commands and take a day), for pods with a deadline, for shells that wait for a terminal, and for plain images (`ubuntu`,
  * `pause`), which are examples and tests, the finding is information only; in a file with several such examples, the first one is reported.
  *
@@ -101,13 +101,15 @@ export default defineRule({
     if (span === undefined) return;
     const isStandIn = isDemo(container);
     // After a failure the container waits, which is not its usual state.
-    const hourly = waiting.kind === 'after-failure' ? undefined : hourlyOf(container, context);
-    const amount = hourly === undefined ? '' : `: ${formatHourly(hourly)}, ${formatMonthly(hourly)}`;
     const ends = waiting.seconds !== Number.POSITIVE_INFINITY && !outlastsWork(waiting);
+    const restarts = context.workload.retries?.limit === Number.POSITIVE_INFINITY;
+    const isOver = waiting.kind === 'after-failure' || (ends && !restarts);
+    const hourly = isOver ? undefined : hourlyOf(container, context);
+    const amount = hourly === undefined ? '' : `: ${formatHourly(hourly)}, ${formatMonthly(hourly)}`;
     context.report({
       // Others can use the rest of a shared GPU, and in most manifests a sleep of a day is a placeholder for work.
       severity: held.shares || ends || isStandIn || isShell(waiting.what) || hasDeadline(context) ? 'info' : 'warning',
-      message: `${behavior(waiting)} but holds ${held.words}${amount}`,
+      message: `${behavior(waiting, restarts)} but holds ${held.words}${amount}`,
       span,
       saving: hourly,
       oncePerFile: isStandIn,
@@ -209,9 +211,10 @@ function isDrivenRemotely({ workload, podSet }: PodSetContext): boolean {
   return isExempt(workload) || isDriven(podSet, workload);
 }
 
-/** A sleep that ends is endless in effect if it takes at least `longest` seconds and is always restarted. */
+/** A sleep that ends is endless in effect if it takes at least `longest` seconds and is always restarted, or several times as long and is all there is. */
 function isEndless(waiting: Pick<Waiting, 'kind' | 'seconds'>, workload: Workload, longest: number): boolean {
   if (waiting.seconds === Number.POSITIVE_INFINITY || outlastsWork(waiting)) return true;
+  if (waiting.seconds >= 4 * longest && (waiting.kind === 'only-waits' || waiting.kind === 'looks-first')) return true;
   return (
     waiting.seconds >= longest && waiting.kind !== 'works-first' && workload.retries?.limit === Number.POSITIVE_INFINITY
   );
@@ -222,12 +225,12 @@ function outlastsWork({ kind, seconds }: Pick<Waiting, 'kind' | 'seconds'>): boo
   return seconds >= (kind === 'only-waits' ? 7 : 1) * 86_400;
 }
 
-function behavior(waiting: Pick<Waiting, 'what' | 'kind' | 'seconds'> | FailureWait): string {
+function behavior(waiting: Pick<Waiting, 'what' | 'kind' | 'seconds'> | FailureWait, restarts: boolean): string {
   const { what, kind, seconds } = waiting;
   const shown = shorten(what, 48);
   if ('program' in waiting) return `If ${shorten(waiting.program, 20)} fails, the container only waits (${shown})`;
   if (kind === 'works-first') return `The container only waits after its work (${shown})`;
-  if (seconds !== Number.POSITIVE_INFINITY && !outlastsWork({ kind, seconds }))
+  if (restarts && seconds !== Number.POSITIVE_INFINITY && !outlastsWork({ kind, seconds }))
     return `The container only waits, then restarts (${shown}),`;
   return kind === 'looks-first'
     ? `The container only lists its devices and waits (${shown})`

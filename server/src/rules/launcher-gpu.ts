@@ -17,7 +17,7 @@ import { defineRule } from './rule.ts';
  *
  * The launcher of an MPI job waits while its workers compute, the submitter of a RayJob waits for the cluster, and an init container
  * that fetches a model needs only the network. Each of them holds the accelerator that it requests and never uses it. An init container's
- * request also counts for its pod as long as the pod exists. The same applies to the parameter servers of a TFJob, to a Ray head with
+ * request also counts for its pod as long as the pod exists. The same applies to the parameter servers of a TFJob or a Volcano Job, to a Ray head with
  * `--num-gpus 0`, and to an mpirun with exactly as many processes as the other pods have devices. An exporter of metrics sees all GPUs of its node
  * without a request, and with one, it takes a GPU from the pods that it watches.
  *
@@ -128,10 +128,21 @@ function waitsFor(podSet: PodSet, workload: Workload): Helper | undefined {
     return requestsAccelerators(tasks.workers) ? ['The launcher', 'waits for its workers'] : undefined;
   const { name } = podSet;
   const { manifest, podSets } = workload;
+  if (isServerTask(podSet, workload)) return ['The parameter server', 'stores variables'];
   const { launcher } = kindOf(workload);
   if (launcher?.waits !== name) return coordinatorOf(podSet, workload);
   if (launcher.works(manifest.root)) return undefined;
   return podSets.some((other) => other.name !== name && requestsAccelerators(other)) ? launcher.words : undefined;
+}
+
+/** Whether a task of a Volcano Job has the name of TensorFlow's parameter servers, next to workers with accelerators. */
+function isServerTask(podSet: PodSet, { apiVersion, podSets }: Workload): boolean {
+  const names = /^(?:ps|parameter-?servers?)$/i;
+  if (!apiVersion.startsWith('batch.volcano.sh/') || !names.test(podSet.name)) return false;
+  // Those of PaddlePaddle may keep their tables on GPUs.
+  const texts = podSet.containers.flatMap(({ image, command, args }) => [image, ...command, ...args]);
+  if (texts.some((text) => /paddle/i.test(text?.value ?? ''))) return false;
+  return podSets.some((other) => /^(?:workers?|chief|master)$/i.test(other.name) && requestsAccelerators(other));
 }
 
 /** The count of each resource that the containers request together. */

@@ -32,7 +32,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * Each process uses one GPU. With more processes than GPUs, the surplus fails ("invalid device ordinal"); with fewer, some GPUs stay idle.
  * On AWS Neuron, each process has a NeuronCore, and a device has several.
  * `auto` or `gpu` starts one process per GPU. Without a number, torchrun starts one process. The number can also be in the file of settings of
- * `accelerate launch`. Some programs use one GPU, however many there are: AlphaFold, nnU-Net without `-num_gpus`, `yolo train` without `device`.
+ * `accelerate launch`. Some programs use one GPU, however many there are: AlphaFold, nnU-Net without `-num_gpus`, `yolo train` without `device`, and
+ * any with a flag such as `--gpus 1` or `--device cuda:0`.
  *
  * ```yaml invalid
  * apiVersion: batch/v1

@@ -2,13 +2,15 @@ import { imageParts, startsShell } from '../catalog/images.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { findBranchEnding, findEnding } from '../command/ending.ts';
 import { wordsOf } from '../command/name-words.ts';
+import { programWords } from '../command/programs.ts';
+import { hasTrainingFlag } from '../command/script-names.ts';
 import { formatDuration } from '../cost/money.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { isExempt, requestWords } from '../evidence/requested-accelerators.ts';
 import { kindOf, likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { once } from '../model/once.ts';
-import { imageUseOf, processInput } from '../model/process-input.ts';
+import { commandsIn, imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -226,10 +228,13 @@ function endOf(container: Container, { document, workload }: PodSetContext): End
   return ending && span && { what: ending.what, span, foreground: ending.foreground, limit: ending.limit };
 }
 
-/** Whether a container with a script of any name trains, by the name of the object and by the lack of any sign of a server. */
-function isTraining({ at }: Container, { name }: Workload): boolean {
+/** Whether a container with a script of any name trains, by the name of the object or a flag, and by the lack of any sign of a server. */
+function isTraining(container: Container, { name }: Workload): boolean {
+  const { at, command, args } = container;
   const words = wordsOf(name ?? '');
-  if (!words.some((word) => trainingNames.has(word)) || words.some((word) => stayingNames.has(word))) return false;
+  const isNamed = words.some((word) => trainingNames.has(word)) && !words.some((word) => stayingNames.has(word));
+  const isLikely = [...command, ...args].some(({ value }) => value.includes('--'));
+  if (!isNamed && !(isLikely && commandsIn(container).some((one) => hasTrainingFlag(programWords(one))))) return false;
   return ['ports', 'readinessProbe', 'livenessProbe', 'startupProbe'].every((key) => getIn(at, key) === undefined);
 }
 

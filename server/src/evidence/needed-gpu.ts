@@ -1,0 +1,133 @@
+import { imageParts } from '../catalog/images.ts';
+import { either, wordSet } from '../catalog/word-patterns.ts';
+import { type Flag, readFlags } from '../command/flags.ts';
+import { programWords } from '../command/programs.ts';
+import { baseName, type SimpleCommand, type Word } from '../command/shell.ts';
+import { commandsIn, useOf } from '../model/process-input.ts';
+import type { Container } from '../model/workload.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { cudaDevice, runsOnCpu } from './gpu-launch.ts';
+import { type GpuFlag, gpuImage, isForCpus, isTool, offloadedLayers } from './gpu-programs.ts';
+
+/**
+ * What says that a container without a request computes on a GPU, other than the name of a server: a flag, a launcher, a variable, or the image in
+ * which it trains. Undefined if anything says that it computes on the CPU.
+ * @param name the name of its object
+ */
+export function neededGpu(container: Container, name: string, document: YamlDocument): GpuFlag | undefined {
+  const flag = offloadedLayers(container) ?? cudaDevice(container, document);
+  if (flag !== undefined) return flag;
+  const names = [name, container.name ?? ''].join(' ');
+  if (runsOnCpu(container) || isForCpus(container) || isTool(container) || /\bcpu/i.test(names)) return undefined;
+  if (container.env.some(turnsOff)) return undefined;
+  return inCommands(container, document) ?? inVariables(container) ?? byImage(container);
+}
+
+/** A variable that turns the GPU of a program off, or may: `USE_GPU=false`. */
+function turnsOff({ name, value }: Container['env'][number]): boolean {
+  if (name === 'CUDA_VISIBLE_DEVICES') return /^(?:-1|none|)$/i.test(value?.value ?? '');
+  return gpuSetting.test(name) && (value === undefined || /^(?:0|-1|false|no|off|none|)$/i.test(value.value));
+}
+
+const gpuSetting = /^(?:\w+_)?(?:USE|ENABLE|WITH|NUM|N|HAS)_?(?:GPUS?|CUDA)$|^(?:GPUS?|CUDA)(?:_ENABLED?|_COUNT)?$/i;
+
+/** Programs that start the command elsewhere or share out the GPUs of other pods. */
+const elsewhere = wordSet('ray sky kubectl ssh srun sbatch mpirun mpiexec horovodrun docker runai dask');
+
+function inCommands(container: Container, document: YamlDocument): GpuFlag | undefined {
+  const lines = [...container.command, ...container.args];
+  if (!lines.some(({ value }) => hints.test(value)) || lines.some(({ at }) => isTemplated(at))) return undefined;
+  const commands = commandsIn(container);
+  const isRemote = container.env.some(({ name }) => name.startsWith('RAY_'));
+  if (isRemote || commands.some(({ words }) => words.some(({ text }) => elsewhere.has(baseName(text)))))
+    return undefined;
+  const trains = useOf(container).use === 'training';
+  for (const command of commands) {
+    const found = launcher(command) ?? needingFlag(command, trains);
+    const span = found && spanOfWords(document, lines, found.words);
+    if (found && span)
+      return {
+        text: found.text,
+        span,
+        effect: 'needs a GPU, but the container requests none: it fails, or uses a GPU',
+      };
+  }
+  return undefined;
+}
+
+const hints = either(/gpu|cuda|fp16|in[-_][48]bit|accelerator/i, /\b(?:deepspeed|axolotl|llamafactory-cli)\b/);
+
+interface Need {
+  readonly text: string;
+  readonly words: readonly [Word, Word];
+}
+
+/** Launchers that find the GPUs of their own container: https://www.deepspeed.ai/getting-started/, https://docs.axolotl.ai/docs/cli.html */
+function launcher({ words }: SimpleCommand): Need | undefined {
+  const [program, next] = words;
+  const name = baseName(program?.text ?? '');
+  if (program === undefined || next === undefined) return undefined;
+  const isDeepSpeed =
+    name === 'deepspeed' &&
+    words.some(({ text }) => text.endsWith('.py')) &&
+    !readFlags(words).some((flag) => /^(?:h|hostfile|help|include|bind-cores-to-rank)$/.test(flag.name));
+  if (isDeepSpeed) return { text: name, words: [program, program] };
+  const trains = (name === 'axolotl' || name === 'llamafactory-cli') && next.text === 'train';
+  return trains ? { text: `${name} train`, words: [program, next] } : undefined;
+}
+
+function needingFlag(command: SimpleCommand, trains: boolean): Need | undefined {
+  if (!/^python[\d.]*$|\.py$|^(?:torchrun|accelerate|lightning)$/.test(baseName(programWords(command)[0] ?? '')))
+    return undefined;
+  const flag = readFlags(command.words).find((one) => !one.dynamic && !one.isVariable && isNeeding(one, trains));
+  if (flag === undefined) return undefined;
+  const { word, value } = flag;
+  const last = isBoolean(value) || value === undefined || !/\.py$/.test(value) ? (flag.valueWord ?? word) : word;
+  return { text: last === word ? word.text : `${word.text} ${last.text}`, words: [word, last] };
+}
+
+/** Whether a flag makes a program compute on a GPU, or choose one. */
+function isNeeding({ name, value = 'true', word }: Flag, trains: boolean): boolean {
+  if (!word.text.startsWith('-')) return false;
+  const isOn = /^(?:true|1|yes)$/i.test(value) || value.endsWith('.py');
+  if (isOn && (switches.has(name) || (trains && name === 'fp16'))) return true;
+  if (name === 'mixed-precision') return value === 'fp16';
+  if (name === 'accelerator') return value === 'gpu' || value === 'cuda';
+  return trains && counts.has(name) && /^[1-9]\d?$/.test(value);
+}
+
+function isBoolean(value: string | undefined): boolean {
+  return /^(?:true|false|[01])$/i.test(value ?? '');
+}
+
+const switches = wordSet('use-gpu use-cuda cuda multi-gpu multigpu load-in-4bit load-in-8bit');
+const counts = wordSet('gpus num-gpus n-gpu n-gpus ngpu ngpus num-gpu');
+
+/** The variable by which CUDA chooses the GPUs of a program. */
+function inVariables({ env }: Container): GpuFlag | undefined {
+  const found = env.find(
+    ({ name, value }) => name === 'CUDA_VISIBLE_DEVICES' && /^\d{1,2}(?:,\d{1,2})*$/.test(value?.value ?? ''),
+  );
+  if (found?.value === undefined || isTemplated(found.value.at)) return undefined;
+  const effect = 'chooses GPUs, but the container requests none: it gets none, or uses a GPU';
+  return { text: `${found.name}=${found.value.value}`, span: spanOf(found.value.at), effect };
+}
+
+/** The image of a program that trains, if its publisher also has images for CPUs: PyTorch's own are all named after CUDA. */
+function byImage(container: Container): GpuFlag | undefined {
+  const { image } = container;
+  if (image === undefined || isTemplated(image.at) || useOf(container).use !== 'training') return undefined;
+  const { repository } = imageParts(image.value);
+  if (/(?:^|\/)pytorch\/pytorch$/.test(repository)) return undefined;
+  if (gpuImage(container) === undefined && !forGpus.test(repository)) return undefined;
+  const effect = 'is built for GPUs, but the container that trains requests none: it uses the CPU, or a GPU';
+  return { text: 'The image', span: spanOf(image.at), effect };
+}
+
+/** Images without a build for CPUs: https://catalog.ngc.nvidia.com, https://hub.docker.com/r/unsloth/unsloth, https://docs.axolotl.ai/docs/docker.html */
+const forGpus = either(
+  /^nvcr\.io\/nvidia\/(?:pytorch|tensorflow|jax|nemo)$/,
+  /(?:^|\/)(?:unsloth\/unsloth|axolotlai\/axolotl|winglian\/axolotl|deepspeed\/deepspeed)/,
+);
