@@ -1,0 +1,53 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { systemReason, UsageError } from './usage-error.ts';
+import { writeAtomically } from './write-file.ts';
+
+/**
+ * Checks that a report or a baseline would not replace what gpulint reads. `--output` without its value takes the next word, which is often
+ * the manifest to check.
+ * @param paths the named paths
+ * @throws UsageError if the file is one of the paths, a YAML file, or a manifest in JSON
+ */
+export function protectInputs(file: string | undefined, paths: readonly string[]): void {
+  if (file === undefined || !isFilled(file)) return;
+  const real = fs.realpathSync(file);
+  const isNamed = paths.some((one) => fs.existsSync(one) && fs.realpathSync(one) === real);
+  if (isNamed || /\.ya?ml$/i.test(real) || isJsonManifest(real))
+    throw new UsageError(
+      `cannot write ${path.normalize(file)}: it is an input, which a report must not replace; name another file`,
+    );
+}
+
+/**
+ * Replaces or creates a file.
+ * @throws UsageError if it cannot be written
+ */
+export function writeReport(file: string, text: string): void {
+  try {
+    if (fs.existsSync(file) && fs.statSync(file).isFile()) writeAtomically(file, text);
+    else fs.writeFileSync(file, text);
+  } catch (error) {
+    throw new UsageError(`cannot write ${path.normalize(file)}: ${systemReason(error)}`);
+  }
+}
+
+/** Whether it is a regular file with content; an empty one, as from `mktemp`, has nothing to lose. */
+function isFilled(file: string): boolean {
+  if (!fs.existsSync(file)) return false;
+  const stats = fs.statSync(file);
+  return stats.isFile() && stats.size > 0;
+}
+
+/** No manifest that people write is larger. */
+const maxManifestBytes = 5 * 1024 * 1024;
+
+function isJsonManifest(file: string): boolean {
+  try {
+    if (fs.statSync(file).size > maxManifestBytes) return false;
+    const value: unknown = JSON.parse(fs.readFileSync(file, 'utf8'));
+    return typeof value === 'object' && value !== null && 'apiVersion' in value && 'kind' in value;
+  } catch {
+    return false;
+  }
+}
