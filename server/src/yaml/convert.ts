@@ -62,9 +62,16 @@ function convertPlain(walk: Walk, node: unknown, fallback: number): Built {
     const scalar = convertScalar(walk, node, fallback);
     return { node: scalar, shared: false, weight: 1, end: scalar.span.end };
   }
-  if (isMap(node)) return endingInColon(walk, node) ?? convertMap(walk, node, fallback);
-  if (isSeq(node)) return convertSeq(walk, node, fallback);
+  if (isMap(node)) return endingInColon(walk, node) ?? unlessTagged(node.tag, convertMap(walk, node, fallback));
+  if (isSeq(node)) return unlessTagged(node.tag, convertSeq(walk, node, fallback));
   return { node: emptyScalar(fallback), shared: false, weight: 1, end: fallback };
+}
+
+/** A collection with a tag of an application (`!reference [base, resources]`) stands for an unknown value. */
+function unlessTagged(tag: string | undefined, built: Built): Built {
+  if (!isLocalTag(tag)) return built;
+  const { span } = built.node;
+  return { ...built, node: { ...emptyScalar(span.start), templated: true, span } };
 }
 
 function followAlias(walk: Walk, name: string, span: Span): Built {
@@ -138,7 +145,8 @@ export function scalarNode(
     const restored = restoreMasked(mask, text, span, source);
     return { kind: 'scalar', value: restored, source: restored, style, templated: true, span };
   }
-  const templated = !block && isPlaceholder(source);
+  // What an application makes of its own tags (`!Ref`, `!include`, `!vault`) is unknown.
+  const templated = (!block && isPlaceholder(source)) || isLocalTag(tag);
   return { kind: 'scalar', value: resolveValue(source, style, tag), source, style, templated, span };
 }
 
@@ -276,6 +284,11 @@ const STR = 'tag:yaml.org,2002:str';
 const RESOLVED_TAGS: ReadonlySet<string> = new Set(
   ['null', 'bool', 'int', 'float'].map((name) => `tag:yaml.org,2002:${name}`),
 );
+
+/** Whether a tag belongs to an application, not to YAML. A lone `!` means text. */
+function isLocalTag(tag: string | undefined): boolean {
+  return tag !== undefined && tag !== '!' && !tag.startsWith('tag:yaml.org,2002:');
+}
 
 function resolveValue(source: string, style: DraftScalar['style'], tag: string | undefined): DraftScalar['value'] {
   if (tag !== undefined && RESOLVED_TAGS.has(tag)) return resolvePlain(source);
