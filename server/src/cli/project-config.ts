@@ -142,6 +142,11 @@ function toConfig(file: string, content: FileContent, reach: Reach): LoadedConfi
   const shown = displayPath(file);
   if (content.kind !== 'text') throw new ConfigError(file, `cannot read the config ${shown}: ${content.reason}`);
   const { text } = content;
+  if (isManifest(text))
+    throw new ConfigError(
+      file,
+      `${shown} is a manifest, not a config; use a file with settings, such as region: us-east-1`,
+    );
   const { values, problems: found } = parseConfig(text, pricesOfRun().sheet);
   const lineStarts = lineStartsOf(text);
   const sentenceOf = ({ span, message }: ConfigProblem) => {
@@ -160,6 +165,10 @@ function toConfig(file: string, content: FileContent, reach: Reach): LoadedConfi
   for (const problem of found) if (problem.level === 'info') warn(sentenceOf(problem));
   const base = path.dirname(path.resolve(file));
   return { values, base, rates: ratesIn(file, values.priceFile, reach) };
+}
+
+function isManifest(text: string): boolean {
+  return /^apiVersion\s*:/m.test(text) && /^kind\s*:/m.test(text);
 }
 
 /** The prices of the price file of a config. @throws ConfigError if it cannot be read */

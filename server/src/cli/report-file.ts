@@ -10,6 +10,7 @@ import { writeAtomically } from './write-file.ts';
  * @throws UsageError if the file is one of the paths, a YAML file, or a manifest in JSON
  */
 export function protectInputs(file: string | undefined, paths: readonly string[]): void {
+  if (file === '') throw new UsageError("'' is not a file: name one for the report");
   if (file === undefined || !isFilled(file)) return;
   const real = fs.realpathSync(file);
   const isNamed = paths.some((one) => fs.existsSync(one) && fs.realpathSync(one) === real);
