@@ -77,6 +77,10 @@ describe("what YAML 1.2 accepts and Kubernetes' parser rejects", () => {
     ['a: 1\n: 2\n', '2 Missing key before the colon [:]'],
     ['a: {: 2}\n', '1 Missing key before the colon [:]'],
     ['a:\n  b: 1\n\u00a0 c: 2\n', '3 Non-breaking space (U+00A0) in the indentation; use plain spaces [\u00a0]'],
+    [
+      'a:\n\u00a0 b: 1\n\u00a0 c: 2\nd:\n  - x\n\u00a0 - y: 1\n',
+      '2 Non-breaking space (U+00A0) in the indentation; use plain spaces [\u00a0]',
+    ],
     ['a:\n  \u3000b: 1\n', '2 Space character U+3000 in the indentation; use plain spaces [\u3000]'],
     [
       'a:\n  b: 1\n\ufeff  c: 2\n',

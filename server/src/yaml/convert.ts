@@ -1,5 +1,6 @@
 import { CST, isAlias, isMap, isScalar, isSeq, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
 import { type DraftMap, type DraftScalar, type DraftSeq, emptyScalar } from './draft.ts';
+import { repeatsIndent } from './foreign-lines.ts';
 import { aliasReason, MAX_ALIASED } from './limits.ts';
 import type { YamlEntry, YamlNode, YamlProblem, YamlScalar } from './node.ts';
 import { isPlaceholder } from './placeholder.ts';
@@ -180,7 +181,7 @@ function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
   for (const pair of map.items as Pair<unknown, unknown>[]) {
     const key = convertKey(walk, pair.key, end);
     const wrong = walk.mask === undefined ? keyProblem(walk.text, key, flow) : undefined;
-    if (wrong !== undefined) walk.problems.push(wrong);
+    if (wrong !== undefined && !repeatsIndent(walk.problems, wrong)) walk.problems.push(wrong);
     const afterKey = pair.value === null ? key.span.end : colonEnd(walk.text, key.span.end);
     const built = convert(walk, pair.value, afterKey);
     weight += built.weight;
