@@ -91,6 +91,13 @@ test('--output and --write-baseline never replace an input', async () => {
       });
     }
   }
+  for (const command of [
+    ['check', '--baseline', 'b.json', '--output', 'b.json'],
+    ['cost', '--compare', 'b.json', '--output', 'b.json'],
+  ]) {
+    writeFileSync(path.join(cwd, 'b.json'), '{}');
+    expect((await runCli(command, { cwd })).stderr).toContain('cannot write b.json: it is an input');
+  }
   for (const [name, text] of Object.entries(files)) expect(readFileSync(path.join(cwd, name), 'utf8')).toBe(text);
 });
 

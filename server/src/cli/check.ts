@@ -69,8 +69,8 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   }
   const other = options.writeBaseline === true ? '--write-baseline' : (options.render ?? options.full) && '--format';
   if (options.diff === true && other) throw new UsageError(`--diff cannot be combined with ${other}`);
-  protectInputs(options.output, paths);
-  if (options.writeBaseline === true) protectInputs(baseline, paths);
+  protectInputs(options.output, [...paths, baseline, options.config]);
+  if (options.writeBaseline === true) protectInputs(baseline, [...paths, options.config]);
   const known =
     baseline === undefined || options.writeBaseline === true ? new Set<string>() : await readBaseline(baseline);
   const checked = await checkPaths(paths, howToCheck(options));

@@ -6,14 +6,14 @@ import { writeAtomically } from './write-file.ts';
 /**
  * Checks that a report or a baseline would not replace what gpulint reads. `--output` without its value takes the next word, which is often
  * the manifest to check.
- * @param paths the named paths
- * @throws UsageError if the file is one of the paths, a YAML file, or a manifest in JSON
+ * @param inputs the paths and files that the command names
+ * @throws UsageError if the file is one of these, a YAML file, or a manifest in JSON
  */
-export function protectInputs(file: string | undefined, paths: readonly string[]): void {
+export function protectInputs(file: string | undefined, inputs: readonly (string | false | undefined)[]): void {
   if (file === '') throw new UsageError("'' is not a file: name one for the report");
   if (file === undefined || !isFilled(file)) return;
   const real = fs.realpathSync(file);
-  const isNamed = paths.some((one) => fs.existsSync(one) && fs.realpathSync(one) === real);
+  const isNamed = inputs.some((one) => typeof one === 'string' && fs.existsSync(one) && fs.realpathSync(one) === real);
   if (isNamed || /\.ya?ml$/i.test(real) || isJsonManifest(real))
     throw new UsageError(
       `cannot write ${path.normalize(file)}: it is an input, which a report must not replace; name another file`,

@@ -72,7 +72,7 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
   if (options.maxIncrease !== undefined && base === undefined && compare === undefined) {
     throw new UsageError('--max-increase requires --base <revision> or --compare <report>');
   }
-  protectInputs(output, paths);
+  protectInputs(output, [...paths, compare, config]);
   const how = { readsTerraform: true, ...(config !== undefined && { config }) };
   const { files, terraformPools } = await checkPaths(paths, how);
   requireReadable(files);
