@@ -122,12 +122,14 @@ describe('misspelled resource names', () => {
     ...['nvdia.com/gpu', 'nvida.com/gpu', 'nividia.com/gpu', 'nivdia.com/gpu', 'nvidea.com/gpu', 'nvidai.com/gpu'],
     ...['nivida.com/gpu', 'nvidia/gpu', 'nvidia.com/gpus', 'nvidia.com/gup', 'NVIDIA.com/GPU', 'nvidia.com.gpu'],
     ...['nvidia.gpu', 'nvidia.com-gpu', 'nvidia.com_gpu', 'alpha.kubernetes.io/nvidia-gpu'],
+    ...['nvidia.co/gpu', 'nvidia.cm/gpu', 'nvidia.comm/gpu', 'nvidia.ocm/gpus'],
   ])('%s is nvidia.com/gpu', (written) => {
     expect(meantResource(written)).toBe('nvidia.com/gpu');
   });
 
   test.each([
     ['amd/gpus', 'amd.com/gpu'],
+    ['amd.co/gpu', 'amd.com/gpu'],
     ['google.com/tpus', 'google.com/tpu'],
     ['cloud.google.com/tpu', 'google.com/tpu'],
     ['habana/gaudi', 'habana.ai/gaudi'],
@@ -150,6 +152,8 @@ describe('misspelled resource names', () => {
     ],
     ...[
       'nvidia.com/hostdev',
+      'nvidia.cn/gpu',
+      'nvidia.org/gpu',
       'google.com/gpu',
       'intel.com/fpga',
       'rdma/hca',

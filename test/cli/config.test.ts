@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Report } from '../../server/src/cli/reports/report-schema.ts';
@@ -106,4 +106,14 @@ test('a price file of OpenCost sets the prices, and a broken one ends the run', 
   const { status, stderr } = await check();
   expect(status).toBe(2);
   expect(stderr).toContain('cannot read the price file prices/default.json: it is not JSON');
+});
+
+test('a config that is a link to nothing is an error, not an absent config', async () => {
+  const folder = temporaryFolder();
+  write(folder, { 'a.yaml': pod });
+  symlinkSync('missing.yaml', path.join(folder, '.gpulint.yaml'));
+  expect(await runCli(['check', 'a.yaml'], { cwd: folder })).toMatchObject({
+    status: 2,
+    stderr: 'gpulint: cannot read the config .gpulint.yaml: no such file or folder\n',
+  });
 });

@@ -66,6 +66,16 @@ describe('--fix', () => {
     }
   });
 
+  test('reports the line of a fix next to another finding of its rule that stays', async () => {
+    const folder = temporaryFolder();
+    const toleration = '{key: nvidia.com/gpu, operator: exists, value: "1", effect: noSchedule}';
+    const text = podText({ name: 'a', resources: 'limits: {nvidia.com/gpu: 1}' });
+    writeFileSync(path.join(folder, 'pod.yaml'), text.replace('spec:\n', `spec:\n  tolerations: [${toleration}]\n`));
+    const { stdout } = await runCli(['check', '--fix', 'pod.yaml'], { cwd: folder });
+    expect(stdout).toMatch(/fixed {4}line \d+: Change to NoSchedule {2}toleration-invalid/);
+    expect(stdout).toContain('Operator "exists" does not exist');
+  });
+
   test('does not change a file that is not UTF-8', async () => {
     const folder = temporaryFolder();
     const file = path.join(folder, 'pod.yaml');

@@ -59,6 +59,48 @@ test('an unwritable --output fails with one sentence and status 2', async () => 
   });
 });
 
+test('--output and --write-baseline never replace an input', async () => {
+  const cwd = repository();
+  const pod = podText({ name: 'a' });
+  const json = '{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}}';
+  const files = {
+    'pod.yaml': pod,
+    '.gpulint.yaml': 'gpu: l4\n',
+    'values.yml': 'gpu: 1\n',
+    'ns.json': json,
+    'a.txt': pod,
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(cwd, name), text);
+  for (const [name, ...more] of [
+    ['pod.yaml'],
+    ['.gpulint.yaml'],
+    ['values.yml'],
+    ['ns.json'],
+    ['a.txt', 'a.txt'],
+  ] as const) {
+    for (const command of [
+      ['check', '--fix', '--output', name, ...more],
+      ['check', '--baseline', name, '--write-baseline', ...more],
+      ['cost', '--output', name, ...more],
+    ]) {
+      const { status, stdout, stderr } = await runCli(command, { cwd });
+      expect({ status, stdout, stderr }).toEqual({
+        status: 2,
+        stdout: '',
+        stderr: `gpulint: cannot write ${name}: it is an input, which a report must not replace; name another file\n`,
+      });
+    }
+  }
+  for (const command of [
+    ['check', '--baseline', 'b.json', '--output', 'b.json'],
+    ['cost', '--compare', 'b.json', '--output', 'b.json'],
+  ]) {
+    writeFileSync(path.join(cwd, 'b.json'), '{}');
+    expect((await runCli(command, { cwd })).stderr).toContain('cannot write b.json: it is an input');
+  }
+  for (const [name, text] of Object.entries(files)) expect(readFileSync(path.join(cwd, name), 'utf8')).toBe(text);
+});
+
 test('hints are shown only on request, but always in JSON', async () => {
   const input = podText({ resources: 'limits: {nvidia.com/gpu: 1} # gpulint-disable-line gpu-limits-required' });
   const run = async (...flags: string[]) => (await runCli(['check', ...flags, '-'], { input })).stdout;

@@ -119,6 +119,25 @@ describe('a folder with a hostile file', () => {
   });
 });
 
+test.runIf(canDropRights)('a home folder that belongs to another user', async () => {
+  const home = temporaryFolder();
+  chmodSync(home, 0o700);
+  const folder = temporaryFolder();
+  writeFileSync(path.join(folder, 'good.yaml'), good);
+  giveAway(folder);
+  const run = (env: Record<string, string>) =>
+    runCli(['check', 'good.yaml'], {
+      cwd: folder,
+      unprivileged: true,
+      env: { HOME: home, XDG_CACHE_HOME: '', ...env },
+    });
+  expect(await run({ GPULINT_PRICES: '' })).toMatchObject({ status: 1, stderr: '' });
+  const sheet = path.join(home, 'prices.json');
+  expect((await run({ GPULINT_PRICES: sheet })).stderr).toBe(
+    `gpulint: the price sheet ${sheet} is ignored: permission denied; run "gpulint prices refresh" or "gpulint prices reset"\n`,
+  );
+});
+
 describe('the files of a folder', () => {
   test('are YAML, JSON and templates of these, but not those of Git and npm', async () => {
     const names = [

@@ -25,6 +25,11 @@ describe('a usage error has one sentence and status 2', () => {
     [['check', '--config', 'no.yaml', 'project'], 'cannot read the config no.yaml: no such file or folder'],
     [['check', '--config', '.', 'project'], 'cannot read the config .: it is a folder'],
     [
+      ['check', '--config', 'project/serving/chat.yaml', 'project'],
+      'project/serving/chat.yaml is a manifest, not a config; use a file with settings, such as region: us-east-1',
+    ],
+    [['check', '--output=', 'project'], "'' is not a file: name one for the report"],
+    [
       ['check', '--stdin-filename', 'a.yaml', 'project'],
       '--stdin-filename requires the path -, which reads standard input',
     ],
@@ -37,6 +42,11 @@ describe('a usage error has one sentence and status 2', () => {
     [['prices', 'show'], "too many arguments for 'prices'; see 'gpulint prices --help'"],
   ])('%o', async (args, sentence) => {
     expect(await runCli(args)).toEqual({ status: 2, stdout: '', stderr: `gpulint: ${sentence}\n` });
+  });
+
+  test('help prints the help, of gpulint or of a command', async () => {
+    for (const command of [[], ['check'], ['cost']])
+      expect(await runCli(['help', ...command])).toEqual(await runCli([...command, '--help']));
   });
 
   test('a missing path next to an existing one: the findings are still reported', async () => {

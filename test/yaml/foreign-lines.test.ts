@@ -76,6 +76,12 @@ describe("what YAML 1.2 accepts and Kubernetes' parser rejects", () => {
     ['a: {b:{c: 1}}\n', '1 Missing space after the colon [:]'],
     ['a: 1\n: 2\n', '2 Missing key before the colon [:]'],
     ['a: {: 2}\n', '1 Missing key before the colon [:]'],
+    ['a:\n  b: 1\n\u00a0 c: 2\n', '3 Non-breaking space (U+00A0) in the indentation; use plain spaces [\u00a0]'],
+    [
+      'a:\n\u00a0 b: 1\n\u00a0 c: 2\nd:\n  - x\n\u00a0 - y: 1\n',
+      '2 Non-breaking space (U+00A0) in the indentation; use plain spaces [\u00a0]',
+    ],
+    ['a:\n  \u3000b: 1\n', '2 Space character U+3000 in the indentation; use plain spaces [\u3000]'],
     [
       'a:\n  b: 1\n\ufeff  c: 2\n',
       '3 Byte order mark (U+FEFF) inside the document; remove this invisible character [\ufeff]',
@@ -101,7 +107,12 @@ describe("what YAML 1.2 accepts and Kubernetes' parser rejects", () => {
     expect(modelOf(document?.root ?? null)).toEqual({ a: { b: 1 }, c: 2 });
   });
 
-  test.each(['---\n\ufeffa: 1\n', '\ufeff---\na: 1\n', '{? a\n  b : c}\n'])('others are silent: %j', (text) => {
+  test.each([
+    'a:\n  "\u00a0b": 1\n  b\u00a0c: \u00a0d\n',
+    '---\n\ufeffa: 1\n',
+    '\ufeff---\na: 1\n',
+    '{? a\n  b : c}\n',
+  ])('others are silent: %j', (text) => {
     expect(problems(text)).toEqual([]);
   });
 });

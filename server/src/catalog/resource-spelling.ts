@@ -8,7 +8,7 @@ import { wordSet } from './word-patterns.ts';
 
 // The accelerator resource that a misspelled name certainly means. Resource names are also the keys of the vendors' taints.
 //
-// A name is `domain/path`. Case is ignored, and the top-level domain (`.com`) may be missing. The rest of the domain may be one slip away or
+// A name is `domain/path`. Case is ignored, and the top-level domain (`.com`) may be missing or one slip away. The rest of the domain may be one slip away or
 // shuffled. The path may be plural or one slip away. Without a slash, both parts must be exact. MIG profiles are compared without separators.
 // A name that fits two known names means neither.
 
@@ -122,6 +122,8 @@ function isMeant(name: string, known: KnownName): boolean {
 }
 
 function isVendor(written: string, { domain, vendor }: KnownName): boolean {
+  // The vendor without a slip makes a slip in the short end certain: `nvidia.co`. Another country's domain (`nvidia.cn`) is two slips away.
+  if (written.startsWith(`${vendor}.`) && isSlip(written, domain)) return true;
   const end = domain.slice(vendor.length);
   const bare = written.endsWith(end) ? written.slice(0, -end.length) : written;
   return bare === vendor || isSlip(bare, vendor) || isShuffled(bare, vendor);

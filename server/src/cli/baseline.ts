@@ -1,11 +1,9 @@
-import fs from 'node:fs';
-import path from 'node:path';
 import * as z from 'zod/mini';
 import { contentOfNamed } from './file-content.ts';
+import { writeReport } from './report-file.ts';
 import type { CheckedFile } from './reports/format.ts';
 import { jsonText } from './terminal.ts';
-import { systemReason, UsageError } from './usage-error.ts';
-import { writeAtomically } from './write-file.ts';
+import { UsageError } from './usage-error.ts';
 
 const baselineSchema = z.object({
   version: z.literal(1),
@@ -51,19 +49,6 @@ export function writeBaseline(file: string, files: readonly CheckedFile[]): numb
   const list = lines.length === 0 ? '' : `\n${lines.map((line) => `  ${line}`).join(',\n')}\n`;
   writeReport(file, `{"version":1,"findings":[${list}]}\n`);
   return lines.length;
-}
-
-/**
- * Replaces or creates a file.
- * @throws UsageError if it cannot be written
- */
-export function writeReport(file: string, text: string): void {
-  try {
-    if (fs.existsSync(file) && fs.statSync(file).isFile()) writeAtomically(file, text);
-    else fs.writeFileSync(file, text);
-  } catch (error) {
-    throw new UsageError(`cannot write ${path.normalize(file)}: ${systemReason(error)}`);
-  }
 }
 
 function jsonOrNothing(text: string): unknown {

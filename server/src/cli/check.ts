@@ -5,12 +5,13 @@ import { unusedSuppressionId } from '../features/actions/unused-suppressions.ts'
 import { priceBasis } from '../features/cost/price-basis.ts';
 import type { Severity } from '../rules/rule.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
-import { readBaseline, withoutBaselined, writeBaseline, writeReport } from './baseline.ts';
+import { readBaseline, withoutBaselined, writeBaseline } from './baseline.ts';
 import { checkPaths } from './check-paths.ts';
 import type { CheckPathsOptions } from './check-run.ts';
 import { requireReadable, warnOfFailures } from './failures.ts';
 import { standardInput } from './files.ts';
 import { warnOfOldPrices } from './prices/in-use.ts';
+import { protectInputs, writeReport } from './report-file.ts';
 import { type CheckedFile, type CheckedReport, isFailure, type RenderReport } from './reports/format.ts';
 import { renderFullFile } from './reports/full.ts';
 import { repeatedAdvice } from './reports/repeated-advice.ts';
@@ -68,6 +69,8 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   }
   const other = options.writeBaseline === true ? '--write-baseline' : (options.render ?? options.full) && '--format';
   if (options.diff === true && other) throw new UsageError(`--diff cannot be combined with ${other}`);
+  protectInputs(options.output, [...paths, baseline, options.config]);
+  if (options.writeBaseline === true) protectInputs(baseline, [...paths, options.config]);
   const known =
     baseline === undefined || options.writeBaseline === true ? new Set<string>() : await readBaseline(baseline);
   const checked = await checkPaths(paths, howToCheck(options));

@@ -15,12 +15,14 @@ interface Reading {
 /** Locates applied fixes by line: each is matched with a finding that offered it and has disappeared. */
 export function placeFixes(before: Reading, after: Reading, applied: readonly AppliedFix[]): readonly PlacedFix[] {
   const changes = changedLines(linesOf(before.text), linesOf(after.text));
-  const left = new Set(after.findings.map(({ rule, range }) => `${rule} ${range.start.line}`));
+  const left = new Set(
+    after.findings.flatMap(({ rule, range, fixes }) => fixes.map(({ title }) => keyOf(rule, title, range.start.line))),
+  );
   const lines = new Map<string, number[]>();
   for (const { rule, range, fixes } of before.findings) {
     const line = lineAfter(changes, range.start.line - 1) + 1;
-    if (left.has(`${rule} ${line}`)) continue;
     for (const { title } of fixes.filter(({ safe }) => safe)) {
+      if (left.has(keyOf(rule, title, line))) continue;
       const key = JSON.stringify([rule, title]);
       const known = lines.get(key);
       if (known === undefined) lines.set(key, [line]);
@@ -35,6 +37,10 @@ export function placeFixes(before: Reading, after: Reading, applied: readonly Ap
     return { rule, title, line: lines.get(key)?.[index] ?? null };
   });
   return placed.sort((a, b) => (a.line ?? Number.POSITIVE_INFINITY) - (b.line ?? Number.POSITIVE_INFINITY) || 0);
+}
+
+function keyOf(rule: string, title: string, line: number): string {
+  return JSON.stringify([rule, title, line]);
 }
 
 /** Splits lines as the report counts them. */

@@ -71,7 +71,7 @@ function createProgram(done: (status: number) => void): Command {
     )
     .version(version, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand(false)
+    .helpCommand('help [command]', 'print the help of a command')
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
 

@@ -110,15 +110,25 @@ async function lookUpFolder(folder: string, reach: Reach): Promise<FolderConfig<
   const file = path.join(bare, configName);
   const other = path.join(bare, otherName);
   const inside = reach.covers(bare);
-  if (fs.existsSync(file) && (!inside || reach.leadsOutside(file))) {
+  if (isThere(file) && (!inside || reach.leadsOutside(file))) {
     warn(`${displayPath(file)} is ignored: ${outsideReason}; use --config to select a config`);
     return { found: undefined, top: !inside || isTop(bare) };
   }
-  const found = fs.existsSync(file) ? toConfig(file, contentOfFound(file, reach, maxConfigBytes), reach) : undefined;
+  const found = isThere(file) ? toConfig(file, contentOfFound(file, reach, maxConfigBytes), reach) : undefined;
   if (inside && found === undefined && fs.existsSync(other)) {
     warn(`${displayPath(other)} is ignored: the config must be named ${configName}`);
   }
   return { found, top: isTop(bare) };
+}
+
+/** Also true for a link that leads nowhere: a config that is meant to apply must not be skipped without a word. */
+function isThere(file: string): boolean {
+  try {
+    return fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // The folder cannot be searched, which its files will report.
+    return false;
+  }
 }
 
 function isTop(folder: string): boolean {
@@ -132,6 +142,11 @@ function toConfig(file: string, content: FileContent, reach: Reach): LoadedConfi
   const shown = displayPath(file);
   if (content.kind !== 'text') throw new ConfigError(file, `cannot read the config ${shown}: ${content.reason}`);
   const { text } = content;
+  if (isManifest(text))
+    throw new ConfigError(
+      file,
+      `${shown} is a manifest, not a config; use a file with settings, such as region: us-east-1`,
+    );
   const { values, problems: found } = parseConfig(text, pricesOfRun().sheet);
   const lineStarts = lineStartsOf(text);
   const sentenceOf = ({ span, message }: ConfigProblem) => {
@@ -150,6 +165,10 @@ function toConfig(file: string, content: FileContent, reach: Reach): LoadedConfi
   for (const problem of found) if (problem.level === 'info') warn(sentenceOf(problem));
   const base = path.dirname(path.resolve(file));
   return { values, base, rates: ratesIn(file, values.priceFile, reach) };
+}
+
+function isManifest(text: string): boolean {
+  return /^apiVersion\s*:/m.test(text) && /^kind\s*:/m.test(text);
 }
 
 /** The prices of the price file of a config. @throws ConfigError if it cannot be read */

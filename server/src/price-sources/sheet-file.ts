@@ -68,7 +68,9 @@ export function readSheet(file: string | null): ReadSheet {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'none', file };
-    return { kind: 'unusable', file, reason: error instanceof Error ? error.message : String(error) };
+    const isForbidden = code === 'EACCES' || code === 'EPERM';
+    const message = error instanceof Error ? error.message : String(error);
+    return { kind: 'unusable', file, reason: isForbidden ? 'permission denied' : message };
   }
   const value = parsedJson(text);
   if (value === undefined) return { kind: 'unusable', file, reason: 'it is not JSON' };
@@ -118,9 +120,22 @@ export function writeSheet(file: string, { updated, prices }: StoredSheet): void
 
 /** The prices of this machine at the current date, and why its price sheet is ignored, as a sentence. */
 export function pricesInUse(env: Environment): PricesInUse & { readonly problem: string | null } {
-  const read = readSheet(sheetPath(env));
+  const file = sheetPath(env);
+  // In a container, the home folder can belong to another user: its cache has no sheet of this one.
+  const read = readSheet(env.GPULINT_PRICES || isReachable(file) ? file : null);
   const sheet: PriceSheet = read.kind === 'sheet' ? priceSheet(read.stored.updated, read.stored.prices) : catalogPrices;
   return { sheet, today: today(env), problem: read.kind === 'unusable' ? sheetProblem(read) : null };
+}
+
+/** Whether the folders above a file can be searched. */
+function isReachable(file: string | null): boolean {
+  if (file === null) return false;
+  try {
+    fs.statSync(file);
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'EACCES');
+  }
 }
 
 /** `/home/a/.cache/gpulint/prices.json is ignored: it is not JSON; …`. */

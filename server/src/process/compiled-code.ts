@@ -102,7 +102,16 @@ function keep(
     fs.renameSync(part, kept);
     for (const other of unusedBeside(kept)) fs.rmSync(other, { force: true });
   } catch {
-    fs.rmSync(part, { force: true });
+    removeQuietly(part);
+  }
+}
+
+/** In a folder that cannot be searched, even a file that does not exist cannot be removed. */
+function removeQuietly(file: string): void {
+  try {
+    fs.rmSync(file, { force: true });
+  } catch {
+    // Nothing was written there.
   }
 }
 

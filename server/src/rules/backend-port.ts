@@ -24,7 +24,7 @@ import { type Table, tableOf } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * An Ingress, a route, a monitor of Prometheus or an address uses a port that its Service does not have, or almost its name.
+ * An Ingress, a route, a Prometheus monitor or an address uses a port that its Service does not have, or misspells the port's name.
  *
  * ## Why
  *

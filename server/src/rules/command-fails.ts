@@ -171,7 +171,7 @@ function messageOf({ command, reason, word }: FailingCommand): string {
     return `${name} without -y asks ${when}, and no terminal answers: it stops`;
   }
   if (reason === 'lists')
-    return `${name} finds no packages before ${baseName(program?.text ?? '')} update: this image has no lists of them`;
+    return `${name} finds no packages before ${baseName(program?.text ?? '')} update: this image has no package lists`;
   if (reason === 'login')
     return `${command.words.map((one) => one.text).join(' ')} asks for a token, and no terminal answers: it fails; set the token in a variable`;
   if (reason === 'hook') {

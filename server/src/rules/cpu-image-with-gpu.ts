@@ -11,7 +11,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A container with a GPU runs an image without a use for it: built for CPUs, for another vendor's GPUs, or of a web server or a database.
+ * A container with a GPU runs an image that cannot use it: one built for CPUs or for another vendor's GPUs, a web server or a database.
  *
  * ## Why
  *

@@ -86,7 +86,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * because operators define variables of their own; in a PyTorchJob without a Master, those that its operator sets only next to one. `$NAME` is
  * reported in arguments only if a known program reads it and the container defines the variable itself; in the value of a variable only if the
  * container defines it and the value has no spaces, or is a list of arguments that the container's script reads or that quotes protect from any
- * shell, and not in `HF_HOME` and its like, which their library expands, or in tasks of SkyPilot. For lists that should extend themselves, other than PATH.
+ * shell, and not in `HF_HOME` and its like, which their library expands, or in tasks of SkyPilot. For lists other than PATH that extend their own value.
  *
  * ## Sources
  *

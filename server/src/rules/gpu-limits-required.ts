@@ -1,5 +1,6 @@
 import { migByResource } from '../catalog/index.ts';
 import { lacksLimitOf, likelyLacksLimitOf } from '../evidence/missing-limit.ts';
+import { keyProblem } from '../model/api-syntax.ts';
 import type { AcceleratorRequest, Container, Quantity } from '../model/workload.ts';
 import { type Fix, fix, type Safety } from '../rewrite/fix.ts';
 import { addLimit, isKnown, isWhole } from '../rewrite/quantities.ts';
@@ -102,7 +103,7 @@ function copyToLimits(
   if (request === undefined || resources === undefined || !isKnown(request) || !isWhole(request)) return undefined;
   const { document } = context;
   const limits = getIn(resources, 'limits');
-  if (isMisspelled(resource, limits)) return undefined;
+  if (keyProblem(resource) !== undefined || isMisspelled(resource, limits)) return undefined;
   // Keep the type: 2 stays a number, "2" a string.
   const { node } = request.at;
   const number = node.kind === 'scalar' && typeof node.value === 'number';

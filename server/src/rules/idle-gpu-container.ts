@@ -67,11 +67,14 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For init containers, lifecycle hooks, short sleeps, waits that keep a background server
- * alive or follow a script in a container with ports or probes, which may be a server, the workers of MPI (their launcher starts processes in them) and infrastructure. For waits after a failure (`serve || sleep infinity`), if
- * a condition may also lead to them or a liveness or startup probe restarts the container. For shares of a GPU, for sleeps of some hours that end (unless they
- * take a week, or follow other commands and take a day), for pods with a deadline, for shells that wait for a terminal, and for plain images (`ubuntu`,
- * `pause`), which are examples and tests, the finding is information only; in a file with several such examples, the first one is reported.
+ * For init containers, lifecycle hooks, short sleeps, the workers of MPI (their launcher starts processes in them) and infrastructure. For
+ * waits that keep a background server alive, or that follow a script in a container with ports or probes: the script may start a server. For
+ * waits after a failure (`serve || sleep infinity`), if a condition may also lead to them or a liveness or startup probe restarts the
+ * container.
+ *
+ * The finding is information only for shares of a GPU, for sleeps of hours that end (unless they take a week, or follow other commands and
+ * take a day), for pods with a deadline, for shells that wait for a terminal, and for plain images (`ubuntu`, `pause`), which are examples and
+ * tests. In a file with several such examples, only the first one is reported.
  *
  * ## Sources
  *

@@ -16,7 +16,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## Why
  *
  * `DCGM_FI_DEV_GPU_UTIL` is a percentage, but the profiling metrics of DCGM (`DCGM_FI_PROF_GR_ENGINE_ACTIVE`) and vLLM's `gpu_cache_usage_perc` are between 0
- * and 1. With a target of 80 for these, an autoscaler never adds a replica. With 0.8 for a percentage, it has the maximum at almost any load. An alert never
+ * and 1. With a target of 80 for these, an autoscaler never adds a replica. With a target of 0.8 for a percentage, it runs the maximum at almost any load. An alert never
  * fires, or always does. In a quantity, `500m` is one half, so a latency in milliseconds always exceeds it.
  *
  * ```yaml invalid

@@ -71,8 +71,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the container, the entrypoint of its image or a native sidecar of the pod starts the server, or may, if OLLAMA_HOST names one, for clients under a condition or in the background, if a hook waits first, with `hostNetwork`, and for
- * pods without accelerators.
+ * If the container, the entrypoint of its image or a native sidecar of the pod starts the server, or may start it. For clients under a
+ * condition or in the background, if OLLAMA_HOST names a server, if a hook waits first, with `hostNetwork`, and for pods without accelerators.
  *
  * ## Sources
  *
@@ -123,7 +123,7 @@ function reportUnreached(
   const found = script && complete ? unreachedClient(statements) : undefined;
   if (found === undefined) return;
   report({
-    message: `${shorten(found.server, 40)} runs until the container ends, so ${found.client === found.server ? 'the second one' : shorten(found.client, 40)} never runs: start the server with &`,
+    message: `${shorten(found.server, 40)} runs until the container ends, so ${found.client === found.server ? 'the second one' : shorten(found.client, 40)} never runs; run the server in the background (&)`,
     span: spanIn(container, found.words, document),
   });
 }

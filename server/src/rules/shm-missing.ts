@@ -156,7 +156,7 @@ function reportDisk(container: Container, { podSet, report }: PodSetContext): bo
   if (isUnseen(emptyDir) || (asText(getIn(emptyDir, 'medium')) ?? '') !== '') return false;
   report({
     severity: 'info',
-    message: `Volume ${shorten(mount.name, 40)} at /dev/shm is on the disk of the node: without medium: Memory, shared memory is slow there and wears the disk`,
+    message: `Volume ${shorten(mount.name, 40)} at /dev/shm is on the node's disk: without medium: Memory, shared memory is slow and wears out the disk`,
     span: keySpanOf(emptyDir),
   });
   return true;

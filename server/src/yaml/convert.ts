@@ -1,5 +1,6 @@
 import { CST, isAlias, isMap, isScalar, isSeq, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
 import { type DraftMap, type DraftScalar, type DraftSeq, emptyScalar } from './draft.ts';
+import { repeatsIndent } from './foreign-lines.ts';
 import { aliasReason, MAX_ALIASED } from './limits.ts';
 import type { YamlEntry, YamlNode, YamlProblem, YamlScalar } from './node.ts';
 import { isPlaceholder } from './placeholder.ts';
@@ -62,9 +63,16 @@ function convertPlain(walk: Walk, node: unknown, fallback: number): Built {
     const scalar = convertScalar(walk, node, fallback);
     return { node: scalar, shared: false, weight: 1, end: scalar.span.end };
   }
-  if (isMap(node)) return endingInColon(walk, node) ?? convertMap(walk, node, fallback);
-  if (isSeq(node)) return convertSeq(walk, node, fallback);
+  if (isMap(node)) return endingInColon(walk, node) ?? unlessTagged(node.tag, convertMap(walk, node, fallback));
+  if (isSeq(node)) return unlessTagged(node.tag, convertSeq(walk, node, fallback));
   return { node: emptyScalar(fallback), shared: false, weight: 1, end: fallback };
+}
+
+/** A collection with a tag of an application (`!reference [base, resources]`) stands for an unknown value. */
+function unlessTagged(tag: string | undefined, built: Built): Built {
+  if (!isLocalTag(tag)) return built;
+  const { span } = built.node;
+  return { ...built, node: { ...emptyScalar(span.start), templated: true, span } };
 }
 
 function followAlias(walk: Walk, name: string, span: Span): Built {
@@ -138,7 +146,8 @@ export function scalarNode(
     const restored = restoreMasked(mask, text, span, source);
     return { kind: 'scalar', value: restored, source: restored, style, templated: true, span };
   }
-  const templated = !block && isPlaceholder(source);
+  // What an application makes of its own tags (`!Ref`, `!include`, `!vault`) is unknown.
+  const templated = (!block && isPlaceholder(source)) || isLocalTag(tag);
   return { kind: 'scalar', value: resolveValue(source, style, tag), source, style, templated, span };
 }
 
@@ -172,7 +181,7 @@ function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
   for (const pair of map.items as Pair<unknown, unknown>[]) {
     const key = convertKey(walk, pair.key, end);
     const wrong = walk.mask === undefined ? keyProblem(walk.text, key, flow) : undefined;
-    if (wrong !== undefined) walk.problems.push(wrong);
+    if (wrong !== undefined && !repeatsIndent(walk.problems, wrong)) walk.problems.push(wrong);
     const afterKey = pair.value === null ? key.span.end : colonEnd(walk.text, key.span.end);
     const built = convert(walk, pair.value, afterKey);
     weight += built.weight;
@@ -276,6 +285,11 @@ const STR = 'tag:yaml.org,2002:str';
 const RESOLVED_TAGS: ReadonlySet<string> = new Set(
   ['null', 'bool', 'int', 'float'].map((name) => `tag:yaml.org,2002:${name}`),
 );
+
+/** Whether a tag belongs to an application, not to YAML. A lone `!` means text. */
+function isLocalTag(tag: string | undefined): boolean {
+  return tag !== undefined && tag !== '!' && !tag.startsWith('tag:yaml.org,2002:');
+}
 
 function resolveValue(source: string, style: DraftScalar['style'], tag: string | undefined): DraftScalar['value'] {
   if (tag !== undefined && RESOLVED_TAGS.has(tag)) return resolvePlain(source);

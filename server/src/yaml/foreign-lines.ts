@@ -98,7 +98,7 @@ const lookalikes: readonly Lookalike[] = [
   },
   {
     mark: /^([ \t-]*)([\u00a0\u2000-\u200a\u202f\u3000])/,
-    message: (mark) => `${nameOf(mark)} in the indentation; use plain spaces`,
+    message: (mark) => foreignIndent(mark) ?? '',
   },
   {
     mark: /([:-])([\u00a0\u2000-\u200a\u202f\u3000])/,
@@ -111,6 +111,19 @@ const lookalikes: readonly Lookalike[] = [
   },
   { mark: /^([ \t]*)(-)(?=[A-Za-z"'][^\s:]*:(?:\s|$))/, message: () => 'A list item starts with `- `; add the space' },
 ];
+
+/** A space that is not one to YAML, at the start of a key: what looks like indentation is part of its name. */
+export function foreignIndent(key: string): string | undefined {
+  const mark = /^[\u00a0\u2000-\u200a\u202f\u3000]/.exec(key)?.[0];
+  return mark === undefined ? undefined : `${nameOf(mark)}${indentAdvice}`;
+}
+
+/** Whether these problems include the same space in another indentation: a text copied from a page has it on every line. */
+export function repeatsIndent(problems: readonly YamlProblem[], { message }: YamlProblem): boolean {
+  return message.endsWith(indentAdvice) && problems.some((one) => one.message === message);
+}
+
+const indentAdvice = ' in the indentation; use plain spaces';
 
 function nameOf(mark: string): string {
   const code = mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');

@@ -1,7 +1,7 @@
 import { Composer, type Document, Lexer, Parser, type YAMLError } from 'yaml';
 import { illegalCharacter, separatorBefore, withLineFeeds } from './characters.ts';
 import { convertTree } from './convert.ts';
-import { mergeConflict, openActionBefore } from './foreign-lines.ts';
+import { mergeConflict, openActionBefore, repeatsIndent } from './foreign-lines.ts';
 import { markIncomplete } from './insertion-targets.ts';
 import { closesAll, lenientLexer } from './lenient-lexer.ts';
 import { checkLimits, intricateReason, isTooIntricate, nestingReason } from './limits.ts';
@@ -114,7 +114,9 @@ function readPlain(text: string, base: number): YamlDocument {
   const rejected = read.rejected && read.rejected.from < end ? read.rejected : undefined;
   const first = rejected && !(invalid && invalid.span.start <= rejected.from) ? rejected.first : invalid;
   // After a syntax error the library guesses; only problems before it are certain.
-  const kept = first ? [...problemsBefore(first, problems), first] : [...problems, ...streamProblems(text)];
+  const before = first ? problemsBefore(first, problems) : [];
+  const certain = first && !repeatsIndent(before, first) ? [...before, first] : before;
+  const kept = first ? certain : [...problems, ...streamProblems(text)];
   return { base, text, root, comments: read.comments, problems: kept, template: false, skipped: null };
 }
 

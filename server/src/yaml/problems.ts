@@ -1,6 +1,6 @@
 import { Lexer, type YAMLError } from 'yaml';
 import { lineOutsideBlock } from './block-end.ts';
-import { foreignLine, lookalike, openAction } from './foreign-lines.ts';
+import { foreignIndent, foreignLine, lookalike, openAction } from './foreign-lines.ts';
 import type { YamlProblem } from './node.ts';
 import type { Span } from './span.ts';
 
@@ -184,6 +184,8 @@ export function keyProblem(
     return at === -1 ? undefined : { message: 'Missing key before the colon', span: { start: at, end: at + 1 } };
   }
   const key = text.slice(span.start, span.end);
+  const indent = plain && !flow ? foreignIndent(key) : undefined;
+  if (indent !== undefined) return { message: indent, span: { start: span.start, end: span.start + 1 } };
   const colon = /^\s*:/.exec(text.slice(span.end, span.end + 1000))?.[0];
   if (colon?.includes('\n') && !isExplicit(text, span) && !/^\uFEFF?\s*\{\s*"/.test(text))
     return { message: 'The colon must follow its key on the same line; move it there', span };

@@ -5,13 +5,13 @@ import { exceededBudgets } from '../../features/cost/budgets.ts';
 import { type CostChange, difference, pairWorkloads } from '../../features/cost/cost-changes.ts';
 import { type CostTotal, totalOf } from '../../features/cost/cost-totals.ts';
 import type { ReportedCosts } from '../../features/cost-report/report.ts';
-import { writeReport } from '../baseline.ts';
 import { checkPaths } from '../check-paths.ts';
 import type { CheckPathsOptions } from '../check-run.ts';
 import { requireReadable, warnOfFailures } from '../failures.ts';
 import { contentOfNamed } from '../file-content.ts';
 import { standardInput } from '../files.ts';
 import { warnOfOldPrices } from '../prices/in-use.ts';
+import { protectInputs, writeReport } from '../report-file.ts';
 import { type CheckedFile, isFailure } from '../reports/format.ts';
 import { reportSchema } from '../reports/report-schema.ts';
 import { shownPath } from '../reports/text.ts';
@@ -72,6 +72,7 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
   if (options.maxIncrease !== undefined && base === undefined && compare === undefined) {
     throw new UsageError('--max-increase requires --base <revision> or --compare <report>');
   }
+  protectInputs(output, [...paths, compare, config]);
   const how = { readsTerraform: true, ...(config !== undefined && { config }) };
   const { files, terraformPools } = await checkPaths(paths, how);
   requireReadable(files);
