@@ -15,6 +15,8 @@ export interface OwnGpus {
   readonly count: number;
   /** As written: `run_alphafold.py`. */
   readonly text: string;
+  /** The GPU that it names, counted from 0. */
+  readonly index?: number;
   readonly words: readonly [Word, Word];
 }
 
@@ -68,7 +70,8 @@ function chosenGpu(command: SimpleCommand): OwnGpus | undefined {
   const { word, valueWord, written, value = '' } = only;
   if (!isOneGpu(wordsOf(written), value)) return undefined;
   const text = valueWord === word ? word.text : `${word.text} ${value}`;
-  return { count: 1, text, words: [word, valueWord] };
+  const isCount = wordsOf(written).some((part) => countWords.has(part));
+  return { count: 1, text, words: [word, valueWord], ...(!isCount && { index: Number(value.replace('cuda:', '')) }) };
 }
 
 /** Whether the words of a flag with its value choose a single GPU, whether the value is a number of GPUs or that of one. */

@@ -111,6 +111,12 @@ export default defineRule({
   },
 });
 
+/** Whether one value is the other, or may be a misspelling of it, which selector-value reports. */
+function isAlike(a: string, b: string): boolean {
+  const [first, second] = [a, b].map((one) => one.toLowerCase().replace(/[^a-z0-9]/g, ''));
+  return a === b || (/[a-z]/i.test(a) && (first?.startsWith(second ?? '') || second?.startsWith(first ?? '')) === true);
+}
+
 /** A label of which the selector and the affinity allow different values, or whose only values another expression excludes. */
 function disjoint({
   selectors,
@@ -123,7 +129,7 @@ function disjoint({
     const other = earlier.get(selector.key);
     earlier.set(selector.key, selector);
     if (other === undefined || (other.from === 'nodeSelector' && selector.from === 'nodeSelector')) continue;
-    if (selector.values.some(({ value }) => other.values.some((one) => one.value === value))) continue;
+    if (selector.values.some(({ value }) => other.values.some((one) => isAlike(one.value, value)))) continue;
     const where = other.from === 'nodeSelector' ? 'the nodeSelector but' : 'one expression but';
     const place = other.from === 'nodeSelector' ? 'the affinity' : 'another';
     const problem = `${shortKey(selector)} is ${firstValue(other)} in ${where} ${firstValue(selector)} in ${place}`;
