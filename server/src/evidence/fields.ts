@@ -50,10 +50,11 @@ export function isCall(field: Field | undefined): field is Call {
 /** Deeper values describe no nodes. */
 export const maxDepth = 24;
 
-/** The fields below a cursor. */
-export function fieldOf(at: Cursor, depth = 0): Field {
-  if (isTemplated(at) || depth > maxDepth) return null;
-  if (at.node.kind === 'seq') return items(at).map((item) => fieldOf(item, depth + 1));
-  if (at.node.kind === 'map') return new Map(entries(at).map((entry) => [keyOf(entry), fieldOf(entry, depth + 1)]));
+/** The fields below a cursor. @param isUnknown whether a part is left out; by default, what a template fills in */
+export function fieldOf(at: Cursor, isUnknown: (at: Cursor) => boolean = isTemplated, depth = 0): Field {
+  if (isUnknown(at) || depth > maxDepth) return null;
+  const inner = (part: Cursor) => fieldOf(part, isUnknown, depth + 1);
+  if (at.node.kind === 'seq') return items(at).map(inner);
+  if (at.node.kind === 'map') return new Map(entries(at).map((entry) => [keyOf(entry), inner(entry)]));
   return asText(at) ?? null;
 }

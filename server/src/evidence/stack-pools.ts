@@ -1,7 +1,8 @@
 import type { NodePool } from '../model/node-pool.ts';
 import { isStackPool } from '../model/stacks.ts';
 import type { Manifest } from '../model/workload.ts';
-import { asText, type Cursor, entries, getIn, keyOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
+import { isPlaceholder } from '../yaml/placeholder.ts';
 import { type Field, type Fields, fieldOf, isFields } from './fields.ts';
 import { poolInFields } from './pool-fields.ts';
 
@@ -13,7 +14,7 @@ export function stackPools({ root }: Manifest): readonly { readonly pool: NodePo
   return entries(getIn(root, 'Resources')).flatMap((at) => {
     const properties = getIn(at, 'Properties');
     if (properties === undefined || !isStackPool(asText(getIn(at, 'Type')) ?? '')) return [];
-    const written = resolved(fieldOf(properties), root);
+    const written = resolved(fieldOf(properties, isUnread), root);
     if (!isFields(written)) return [];
     const machines = written.get('ComputeResources');
     const template = written.has('InstanceTypes') ? undefined : templateOf(properties, root);
@@ -36,9 +37,14 @@ function templateOf(group: Cursor, root: Cursor): Fields | undefined {
     'Properties',
     'LaunchTemplateData',
   );
-  const fields = data === undefined ? null : resolved(fieldOf(data), root);
+  const fields = data === undefined ? null : resolved(fieldOf(data, isUnread), root);
   const machine = isFields(fields) ? fields.get('InstanceType') : undefined;
   return machine === undefined ? undefined : new Map([['InstanceTypes', machine]]);
+}
+
+/** CloudFormation's own tags are read: the text of `!Ref` is the name of a parameter. */
+function isUnread(at: Cursor): boolean {
+  return isTemplated(at) && !(at.node.kind === 'scalar' && !isPlaceholder(at.node.source));
 }
 
 /** A field with the defaults of parameters: the text of `!Ref GpuType` is its name. Other functions are unknown. */
