@@ -87,7 +87,7 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  *
  * ## When it is silent
  *
- * In patches and definitions, for templates, and for kinds whose controllers add volumes.
+ * In patches and definitions, for templates, for kinds whose controllers add volumes, and for the selectors of Jobs with a status.
  *
  * ## Sources
  *
@@ -326,11 +326,19 @@ function checkJobSelector(spec: Cursor | undefined, { workload, report }: Worklo
   )
     return;
   if (isTemplated(selector) || getIn(spec, 'template') === undefined) return;
-  // A Job read back from a cluster has the selector that the API server made. A copy without uid is a new Job, with another uid.
+  // The API server makes selectors. A Job without a uid is a new one, with another.
   const { root } = workload.manifest;
-  const isLive = isSet(getIn(root, 'metadata', 'uid')) || isSet(getIn(root, 'status'));
-  const names = entries(getIn(selector, 'matchLabels'));
-  if (isLive && names.some((entry) => /controller-uid$/.test(keyOf(entry)))) return;
+  const isMade = entries(getIn(selector, 'matchLabels')).some((entry) => /controller-uid$/.test(keyOf(entry)));
+  if (isMade && isSet(getIn(root, 'status'))) return;
+  if (isMade && isSet(getIn(root, 'metadata', 'uid'))) {
+    report({
+      message:
+        'This Job was read back from a cluster: the API server rejects a new one with its selector and the labels controller-uid',
+      span: keySpanOf(selector),
+      severity: 'warning',
+    });
+    return;
+  }
   report({
     message:
       workload.kind === 'CronJob'
