@@ -161,3 +161,9 @@ export function chartVersion(root: Cursor): string | undefined {
   const spec = getIn(root, 'spec');
   return asText(getIn(spec, 'chart', 'spec', 'version') ?? getIn(spec, 'source', 'targetRevision'));
 }
+
+/** The chart that an object installs; undefined if only the OCIRepository that holds it is named, which many call after the application. */
+export function chartName(root: Cursor, chart: string | undefined): string | undefined {
+  const isKnown = chartKeys.some(({ names }) => chart !== undefined && names.includes(chart));
+  return isKnown || getIn(root, 'spec', 'chartRef') === undefined ? chart : undefined;
+}

@@ -97,8 +97,8 @@ export interface RenamedMetric {
 }
 
 /**
- * The metric that is likely meant by a name that starts like those of a server, but that the server does not export: the one with the most of its
- * words. Adapters may rename metrics and add endings.
+ * The metric that is meant by a name that starts like those of a server, but that the server does not export: one with all words of the name that
+ * are not about amounts. Servers also export metrics that are not listed here, and adapters may rename metrics and add endings.
  */
 export function exportedInstead(name: string): string | undefined {
   const written = name.replaceAll(':', '_').toLowerCase();
@@ -108,17 +108,19 @@ export function exportedInstead(name: string): string | undefined {
     own.some((one) => written.startsWith(one)) || /^\w+_(?:prompt|generation|request|iteration)_/.test(written);
   if (own.length === 0 || isKnown || /router|incoming/.test(written)) return undefined;
   const words = written.split('_').slice(1).map(stem);
-  const plain = inOtherWords(server, words);
-  if (plain !== undefined) return plain;
-  const shared = (one: string) => one.split('_').filter((word) => words.includes(stem(word))).length;
-  const [best = ''] = [...own].sort((a, b) => shared(b) - shared(a));
-  return shared(best) < 2 ? undefined : best.replace('_', ':');
+  const told = words.filter((word) => !amounts.has(word));
+  const plain = inOtherWords(server, told);
+  if (plain !== undefined || told.length < 2) return plain;
+  const meant = own.find((one) => {
+    const parts = new Set(one.split('_').map(stem));
+    return told.every((word) => parts.has(word));
+  });
+  return meant?.replace('_', ':');
 }
 
 /** The metric that a name with other words certainly means: `vllm_queue_depth`, `vllm_pending_requests`, `sglang_active_requests`. */
-function inOtherWords(server: string, words: readonly string[]): string | undefined {
+function inOtherWords(server: string, told: readonly string[]): string | undefined {
   const [waiting, running] = server === 'vllm' ? vllmCounts : sglangCounts;
-  const told = words.filter((word) => !amounts.has(word));
   if (told.length === 0) return undefined;
   if (told.every((word) => waitingWords.has(word))) return waiting;
   return told.every((word) => runningWords.has(word)) ? running : undefined;
@@ -128,7 +130,7 @@ const vllmCounts = ['vllm:num_requests_waiting', 'vllm:num_requests_running'] as
 const sglangCounts = ['sglang:num_queue_reqs', 'sglang:num_running_reqs'] as const;
 const waitingWords = wordSet('queue queued pending waiting backlog');
 const runningWords = wordSet('running active inflight concurrent');
-const amounts = wordSet('num number count total avg depth length len size req');
+const amounts = wordSet('num number count total sum bucket avg depth length len size req second');
 
 /** `requests` and `reqs` as `req`. */
 function stem(word: string): string {

@@ -155,13 +155,13 @@ function checkReferences(podSet: PodSet, context: PodSetContext): void {
 }
 
 /** Whether a claim of GPUs gives its devices to no container. Network cards and channels may belong to the whole pod. */
-function isUnused(claim: Cursor, { containers, inherited }: PodSet, context: PodSetContext): boolean {
+function isUnused(claim: Cursor, { pod, containers, inherited }: PodSet, context: PodSetContext): boolean {
   const { workload, crossReferences } = context;
   const name = writtenText(getIn(claim, 'name'));
+  // A chart whose values are not lists of containers may add the claims itself.
+  const isWritten = isValues(workload) && containers.every(({ at }) => at.node !== pod.node);
   const isWhole =
-    (!workload.partial || isValues(workload)) &&
-    inherited.length === 0 &&
-    containers.some(({ type }) => type === 'app');
+    (!workload.partial || isWritten) && inherited.length === 0 && containers.some(({ type }) => type === 'app');
   if (name === undefined || !isWhole) return false;
   const claims = containers.map(({ resources }) => getIn(resources, 'claims'));
   if (containers.some(({ at, resources }) => isIncomplete(at) || isIncomplete(resources))) return false;

@@ -78,8 +78,9 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If another policy of the project admits port 53 for these pods, if a rule has no ports or ports that may include it, for policies that admit
- * nothing, and for rules that name only single addresses. It is information, because a policy in the cluster may admit it.
+ * If another policy of the project admits port 53 for these pods, if the project has policies of Cilium or Calico, if a rule has no ports or ports
+ * that may include it, for policies that admit nothing, and for rules that name only single addresses. It is information, because a policy in the
+ * cluster may admit it.
  *
  * ## Sources
  *

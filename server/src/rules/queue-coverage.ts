@@ -101,7 +101,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the LocalQueue or the ClusterQueue is not in the same project, is defined twice, or is templated.
+ * If the LocalQueue or the ClusterQueue is not in the same project, is defined twice, or is templated. For workloads without accelerators. If a queue
+ * covers neither CPU nor memory and a workload requests them, it is information, because Kueue's `excludeResourcePrefixes` may name them.
  *
  * ## Sources
  *
@@ -117,15 +118,20 @@ export default defineRule({
     const queue = context.crossReferences.clusterQueueOf(workload.namespace, label.value);
     const covered = queue?.facts.resources;
     if (queue === undefined || covered == null) return;
-    const requested = [...requestedResources(workload), ...plainResources(workload)];
-    const [missing, ...others] = requested.filter((resource) => !covered.includes(resource));
+    const isMissing = (resource: string) => !covered.includes(resource);
+    const devices = requestedResources(workload);
+    const plain = devices.length === 0 ? [] : plainResources(workload).filter(isMissing);
+    const [missing, ...others] = [...devices.filter(isMissing), ...plain];
     if (missing === undefined) return;
+    // Kueue can be configured to ignore CPU and memory, as such a queue suggests.
+    const mayIgnore = missing === plain[0] && plainNames.every(isMissing);
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
     const where = queue.file === null ? '' : ` (${shorten(queue.file)})`;
+    const effect = `Kueue never admits the workload${mayIgnore ? ` unless its config excludes ${missing}` : ''}`;
     context.report({
-      message: `ClusterQueue ${shorten(queue.name)}${where} has no quota for ${shorten(missing)}${more}: Kueue never admits the workload`,
+      message: `ClusterQueue ${shorten(queue.name)}${where} has no quota for ${shorten(missing)}${more}: ${effect}`,
       span: spanOf(label.at),
-      ...(queue.siblingFolder && { severity: 'info' }),
+      ...((queue.siblingFolder || mayIgnore) && { severity: 'info' }),
     });
   },
   manifest(manifest, context) {
@@ -218,10 +224,12 @@ function requestedResources({ podSets }: Workload): readonly string[] {
   return [...new Set(requests.map(({ resource }) => resource))];
 }
 
-/** Whether the pods request CPU or memory: a limit without a request is a request, too. Kueue counts them like devices. */
+const plainNames = ['cpu', 'memory'];
+
+/** Which of CPU and memory the pods request: a limit without a request is also a request. Kueue counts them like devices. */
 function plainResources({ podSets }: Workload): readonly string[] {
   const containers = podSets.filter(({ pods }) => pods.max !== 0).flatMap((podSet) => podSet.containers);
-  return ['cpu', 'memory'].filter((name) => containers.some(({ resources }) => requests(resources, name)));
+  return plainNames.filter((name) => containers.some(({ resources }) => requests(resources, name)));
 }
 
 function requests(resources: Cursor | undefined, name: string): boolean {

@@ -1,7 +1,7 @@
 import { type ApiType, knownAccelerator } from '../catalog/index.ts';
 import type { ApiHolder } from '../evidence/api-problems.ts';
 import { expectedWords, writtenWords } from '../evidence/api-words.ts';
-import { chartVersion, type UnreadKey, unreadKeys } from '../evidence/chart-keys.ts';
+import { chartName, chartVersion, type UnreadKey, unreadKeys } from '../evidence/chart-keys.ts';
 import { inlineValues } from '../model/inline-values.ts';
 import { mayBeValues } from '../model/values.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -77,7 +77,8 @@ export default defineRule({
   },
   manifest(manifest, { document, report }) {
     for (const { values, chart } of inlineValues(manifest)) {
-      for (const found of unreadKeys(values, document, chart, chartVersion(manifest.root)))
+      const { root } = manifest;
+      for (const found of unreadKeys(values, document, chartName(root, chart), chartVersion(root)))
         report(describe(found, document));
     }
   },

@@ -26,6 +26,7 @@ import {
   inNamespace,
   keptRunning,
   limitsIn,
+  policyKinds,
   resolvesNames,
   servicesLabeled,
   servicesOf,
@@ -106,7 +107,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
         scalersOf(scope, group, kind, namespace, name),
       ),
     resolvesNames: (namespace, labels) =>
-      read(['NetworkPolicy'], ['resolvesNames', namespace, JSON.stringify(labels)], () =>
+      read(policyKinds, ['resolvesNames', namespace, JSON.stringify(labels)], () =>
         resolvesNames(scope, namespace, labels),
       ),
     budgetsOf: (namespace, labels) =>

@@ -1,7 +1,7 @@
 import type { BudgetFacts, LimitFacts, Referenced, ServiceFacts, WorkloadFacts } from '../model/cross-references.ts';
 import type { Table } from '../yaml/table.ts';
 import { factsAs, referenced, type Scope } from './named.ts';
-import type { Found } from './workspace.ts';
+import { anyObject, type Found } from './workspace.ts';
 
 // What the objects of a namespace select by the labels of pods.
 
@@ -36,8 +36,18 @@ export function budgetsOf(
   return budgets;
 }
 
-/** Whether a NetworkPolicy of the namespace, or one whose namespace is set later, may let these pods ask a name server. */
+/** Policies of network plugins, which admit connections in addition. */
+const pluginPolicies = ['CiliumNetworkPolicy', 'CiliumClusterwideNetworkPolicy', 'GlobalNetworkPolicy'] as const;
+
+/** The kinds that may let pods ask a name server. */
+export const policyKinds: readonly string[] = ['NetworkPolicy', ...pluginPolicies];
+
+/**
+ * Whether a NetworkPolicy of the namespace, or one whose namespace is set later, may let these pods ask a name server. The policies of network plugins
+ * are not read.
+ */
 export function resolvesNames(scope: Scope, namespace: string | null, labels: Table<string>): boolean {
+  if (pluginPolicies.some((kind) => scope.workspace.objects(kind, anyObject, '').countAbove(scope) > 0)) return true;
   return [...new Set([namespace, null])].some((where) => {
     const there = scope.workspace.objects('NetworkPolicy', namespaceOf, JSON.stringify(where));
     if (there.countAbove(scope) > maxCompared) return true;
