@@ -16,6 +16,8 @@ export interface OwnGpus {
   /** As written: `run_alphafold.py`. */
   readonly text: string;
   readonly words: readonly [Word, Word];
+  /** The number of the only GPU, if it is written. */
+  readonly index?: number;
 }
 
 /** The GPUs that the only program of a container uses by itself; undefined if a launcher, a flag or other programs may use more. */
@@ -68,7 +70,7 @@ function chosenGpu(command: SimpleCommand): OwnGpus | undefined {
   const { word, valueWord, written, value = '' } = only;
   if (!isOneGpu(wordsOf(written), value)) return undefined;
   const text = valueWord === word ? word.text : `${word.text} ${value}`;
-  return { count: 1, text, words: [word, valueWord] };
+  return { count: 1, text, words: [word, valueWord], index: Number(value.replace('cuda:', '')) };
 }
 
 /** Whether the words of a flag with its value choose a single GPU, whether the value is a number of GPUs or that of one. */

@@ -108,7 +108,7 @@ export default defineRule({
       inBenchmark(container, context) ??
       inCommand(container, context, true) ??
       byDefault(container, context) ??
-      alone(container, context);
+      alone(container, context, gpus);
     if (launch === undefined || launch.count === gpus || launch.count === 0) return;
     const { count, text, span, value, verb = `starts ${processes(count)}` } = launch;
     const over = count > gpus;
@@ -171,8 +171,10 @@ function byDefault(container: Container, { workload, document }: PodSetContext):
 }
 
 /** A program that uses one GPU, whatever there is. */
-function alone(container: Container, { document }: PodSetContext): Launch | undefined {
+function alone(container: Container, { document }: PodSetContext, gpus: number): Launch | undefined {
   const found = ownGpus(container);
+  // hidden-gpus reports one that the container does not have.
+  if ((found?.index ?? 0) >= gpus) return undefined;
   const span = found && spanOfWords(document, container, found.words);
   return span && { count: found.count, text: found.text, span, value: undefined };
 }
