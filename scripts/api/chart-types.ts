@@ -96,7 +96,7 @@ export const chartAliases: Readonly<Record<string, string>> = {
   AppController:
     'image>containers resources>containers env>containers envFrom>containers probes>containers command>containers args>containers lifecycle>containers securityContext>containers',
   AppContainer:
-    'livenessProbe>probes.liveness readinessProbe>probes.readiness startupProbe>probes.startup imagePullPolicy>image.pullPolicy volumeMounts>persistence volumes>persistence extraVolumeMounts>persistence extraVolumes>persistence environment>env entrypoint>command gpus>resources.limits devices>resources.limits deploy>resources.limits runtime>defaultPodOptions.runtimeClassName privileged>securityContext.privileged shm_size>persistence',
+    'livenessProbe>probes.liveness readinessProbe>probes.readiness startupProbe>probes.startup imagePullPolicy>image.pullPolicy volumeMounts>persistence volumes>persistence extraVolumeMounts>persistence extraVolumes>persistence extraEnv>env extraEnvVars>env extraEnvFrom>envFrom extraArgs>args environment>env entrypoint>command gpus>resources.limits devices>resources.limits deploy>resources.limits runtime>defaultPodOptions.runtimeClassName privileged>securityContext.privileged shm_size>persistence',
   AppPod: 'podSecurityContext>securityContext',
   AppVolume: 'mountPath>globalMounts.path',
 };

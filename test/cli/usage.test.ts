@@ -30,6 +30,10 @@ describe('a usage error has one sentence and status 2', () => {
     ],
     [['check', '--output=', 'project'], "'' is not a file: name one for the report"],
     [
+      ['check', '--output', '-', 'project'],
+      "'-' is not a file: without a file, the report goes to standard output",
+    ],
+    [
       ['check', '--stdin-filename', 'a.yaml', 'project'],
       '--stdin-filename requires the path -, which reads standard input',
     ],

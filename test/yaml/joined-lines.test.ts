@@ -13,6 +13,7 @@ describe('lines that trim markers join', () => {
     ['a:\n  {{- toYaml .b | nindent 2 -}}\nc: 3\n', ['c: line']],
     ['a: 1\n{{- end -}}\n{{- if .y -}}\n- b\n', ['- line']],
     ['# note\n{{- if .x -}}\napiVersion: v1\n', ['apiVersion: comment']],
+    ['- a: b\n  {{- if .x -}}\n  c: 1\n  {{- end }}\n', ['c: line']],
     ['a: b{{- if .x -}}:{{ .Values.x }}{{- end -}}\nc: 3\n', ['c: line']],
     ['a:\n{{- toYaml .Values.b | indent 4 }}\n', ['undefined line']],
   ])('%j', (text, expected) => {
@@ -37,6 +38,9 @@ describe('lines that trim markers join', () => {
     'a: 1\n{{- if .x -}}\nplain text\n',
     'a: |\n{{- toYaml .Values.b | indent 4 }}\n',
     'a: |\n  b:\n{{- toYaml .Values.b | indent 4 }}\n',
+    'a: | # note\n  b\n  {{- if .x -}}\n  c: 1\n  {{- end }}\n',
+    'a: "b\n  {{- if .x -}}\n  c: 1\n  {{- end }}"\n',
+    '- a: b\n    {{- if .x -}}\n    c: 1\n    {{- end }}\n',
     'a:\n{{ toYaml .Values.b | indent 4 }}\n',
     'a:\n{{- toYaml .Values.b | nindent 4 }}\n',
   ])('none: %j', (text) => {

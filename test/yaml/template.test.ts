@@ -123,3 +123,9 @@ test('placeholders make a value unknown, scripts and $(VAR) do not', () => {
   expect(unknown.map(([key]) => key)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'k', 'l', 'm', 'n']);
   expect(first?.[1]).toBe(false);
 });
+
+test("a directive of Terraform's without an end takes linear time", () => {
+  const variables = '$'.concat('{a}').repeat(200);
+  expect(maskTemplates(`%{ if ${variables}\na: 1\n`)).toBeUndefined();
+  expect(maskTemplates(`%{ if ${variables} ~}\na: 1\n%{ endif ~}\n`)).toBeDefined();
+});

@@ -11,6 +11,7 @@ import { writeAtomically } from './write-file.ts';
  */
 export function protectInputs(file: string | undefined, inputs: readonly (string | false | undefined)[]): void {
   if (file === '') throw new UsageError("'' is not a file: name one for the report");
+  if (file === '-') throw new UsageError("'-' is not a file: without a file, the report goes to standard output");
   if (file === undefined || !isFilled(file)) return;
   const real = fs.realpathSync(file);
   const isNamed = inputs.some((one) => typeof one === 'string' && fs.existsSync(one) && fs.realpathSync(one) === real);

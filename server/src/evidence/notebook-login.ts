@@ -36,6 +36,7 @@ const flag =
 const ideImage = /(?:code-server|openvscode-server|rstudio)(?::|@|$)/;
 const ideVariable = /^(?:SUDO_)?PASSWORD$|^CONNECTION_TOKEN$/;
 
+/** Whether a text is a secret itself: no flag, path or reference (`$(TOKEN)`, `vault:lab#token`), and no hash (`argon2:…`). */
 function isLogin(text: string): boolean {
-  return text.length > 2 && !isPlaceholder(text) && !/^(?:argon2|sha\d*|none|--.*)(?::|$)|^--/i.test(text);
+  return text.length > 2 && !isPlaceholder(text) && !/^(?:--|\/|none$|[\w.+-]+:)|\$[({\w]/i.test(text);
 }

@@ -4,9 +4,10 @@ import { rejectionOf } from '../evidence/rejection.ts';
 import { fix } from '../rewrite/fix.ts';
 import { type Cursor, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
-import type { YamlDocument } from '../yaml/node.ts';
+import type { YamlDocument, YamlNode } from '../yaml/node.ts';
+import { once } from '../yaml/once.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { someText } from '../yaml/texts.ts';
+import { textsIn } from '../yaml/texts.ts';
 import { type DocumentContext, defineRule } from './rule.ts';
 
 /**
@@ -100,9 +101,7 @@ function reportMissingDollar(image: string, at: Cursor, { document, report }: Do
   const bare = /\{[A-Z_][A-Z0-9_]*\}/.exec(rest)?.[0];
   if (bare === undefined || rest === image || rest.replace(bare, '').includes('{')) return;
   // Others like it make the file a custom template with two syntaxes.
-  const hasOthers = (text: string) =>
-    (text.replaceAll(bare, '').match(/(?<![$\w{])\{[A-Za-z_]\w*\}/g) ?? []).length > 0;
-  if (document.root !== null && someText(document.root, hasOthers)) return;
+  if (document.root !== null && hasOthers(placeholdersIn(document.root).bare, bare)) return;
   report({
     message: `Image ${shorten(image, 50)} has ${shorten(bare, 20)} without a $: envsubst does not fill it in, and the pod never starts (InvalidImageName)`,
     span: spanOf(at),
@@ -115,6 +114,23 @@ function reportMissingDollar(image: string, at: Cursor, { document, report }: Do
       ),
     ],
   });
+}
+
+/** The `{NAME}` in a document, and those of them without a `$`. */
+const placeholdersIn = once((root: YamlNode) => {
+  const all = new Set<string>();
+  const bare = new Set<string>();
+  for (const text of textsIn(root)) {
+    for (const { 0: name, index } of text.matchAll(/\{[A-Za-z_]\w*\}/g)) {
+      all.add(name);
+      if (!/[$\w{]/.test(text.charAt(index - 1))) bare.add(name);
+    }
+  }
+  return { all, bare };
+});
+
+function hasOthers(names: ReadonlySet<string>, one: string): boolean {
+  return names.size > (names.has(one) ? 1 : 0);
 }
 
 /** Whether NVIDIA has no such image of CUDA: since CUDA 12, all tags name a system. */
@@ -133,8 +149,7 @@ function problemOf(image: string, { root }: YamlDocument): string | undefined {
   if (/\s/.test(image.trim())) return /\n/.test(image.trim()) ? 'several lines' : 'a space in it';
   const braces = /\{[A-Za-z_]\w*\}/.exec(image)?.[0];
   // Several different placeholders make the file a custom template.
-  const others = (text: string) => (text.match(/\{[A-Za-z_]\w*\}/g) ?? []).some((other) => other !== braces);
-  if (braces !== undefined && root !== null && someText(root, others)) return undefined;
+  if (braces !== undefined && root !== null && hasOthers(placeholdersIn(root).all, braces)) return undefined;
   if (braces !== undefined) return `${shorten(braces, 20)}, which no template fills in`;
   const [first = '', ...rest] = (image.slice(0, 1000).split('@')[0] ?? '').split('/');
   const host = rest.length > 0 && /[.:]|^localhost$/.test(first);

@@ -146,10 +146,10 @@ function check(
 ): void {
   const written = writtenText(at);
   const template = written === undefined ? templateText(at, document) : undefined;
-  // Whatever an action inserts, the text around it stays.
-  const name = written ?? template?.replaceAll(action, 'a');
-  const problem = name === undefined ? undefined : nameProblem(name, form);
-  if (at === undefined || name === undefined || problem === undefined) return;
+  const name = written ?? template;
+  if (at === undefined || name === undefined) return;
+  const problem = template === undefined ? nameProblem(name, form) : problemAround(template, form);
+  if (problem === undefined) return;
   report({
     message: `${what} "${template === undefined ? shorten(name, 40) : shorten(template, 28)}" ${problem}: ${rejection}`,
     span: spanOf(at),
@@ -159,6 +159,14 @@ function check(
       return valid === undefined ? [] : [fix(`Rename to ${valid}`, 'unsafe', replaceScalar(document, at, valid))];
     },
   });
+}
+
+/** What is wrong with a name whatever its actions insert: the text around them stays. All but one of them may insert nothing. */
+function problemAround(template: string, form: NameForm): string | undefined {
+  const [start = '', ...rest] = template.split(action);
+  if (nameProblem([start, ...rest].join('a'), form) === undefined) return undefined;
+  const least = `${start}a${rest.join('')}`.trim();
+  return nameProblem(least, form)?.replace(/^has (?=\d)/, 'has at least ');
 }
 
 /** A name with actions of a template in it, if the text around them is no other placeholder. */

@@ -74,7 +74,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Sources
  *
- * - [Jupyter Server: security](https://jupyter-server.readthedocs.io/en/latest/operators/security.html) *
+ * - [Jupyter Server: security](https://jupyter-server.readthedocs.io/en/latest/operators/security.html)
  * - [Hugging Face: user access tokens](https://huggingface.co/docs/hub/security-tokens)
  * - [Kubernetes: good practices for Secrets](https://kubernetes.io/docs/concepts/security/secrets-good-practices/)
  * - [GitHub: supported secret scanning patterns](https://docs.github.com/en/code-security/secret-scanning/introduction/supported-secret-scanning-patterns)

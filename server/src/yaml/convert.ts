@@ -187,7 +187,8 @@ function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
     weight += built.weight;
     end = Math.max(key.span.end, built.end);
     if (key.merge) {
-      checkMerge(walk, built, key.span);
+      if (parts(built.node).some(isUnknown)) draft.incomplete = true;
+      else checkMerge(walk, built, key.span);
       merges.push({ at: draft.entries.length, built });
       continue;
     }
@@ -226,10 +227,20 @@ function convertKey(walk: Walk, key: unknown, fallback: number): Key {
 }
 
 function checkMerge(walk: Walk, { node, shared }: Built, span: Span): void {
-  const right = node.kind === 'map' || (node.kind === 'seq' && node.items.every((item) => item.value.kind === 'map'));
+  const right = parts(node).every(({ kind }) => kind === 'map');
   // An unknown alias already has its own problem, and a template may supply anything.
   if (right || walk.mask || (shared && node.kind === 'scalar' && node.source === '')) return;
   walk.problems.push({ message: 'A merge key << needs a mapping or a list of mappings', span });
+}
+
+/** The values of a merge key. */
+function parts(node: YamlNode): readonly YamlNode[] {
+  return node.kind === 'seq' ? node.items.map(({ value }) => value) : [node];
+}
+
+/** Whether another program makes the value: `!include base.yaml`. */
+function isUnknown(node: YamlNode): boolean {
+  return node.kind === 'scalar' && node.templated;
 }
 
 /** The mapping's own entries, with the merged entries at the positions of their merge keys. Own keys win, then earlier merges. */
@@ -247,8 +258,7 @@ function merge(
       const entry = entries[next++];
       if (entry) result.push(entry);
     }
-    const sources = built.node.kind === 'seq' ? built.node.items.map((item) => item.value) : [built.node];
-    for (const source of sources) {
+    for (const source of parts(built.node)) {
       if (source.kind !== 'map' || walk.aliased > MAX_ALIASED) continue;
       walk.aliased += source.entries.length;
       for (const entry of lastOfEach(source.entries)) {

@@ -100,13 +100,18 @@ function isText(text: string, at: number, indent: number): boolean {
     const line = text.slice(start, Math.min(end, start + 1000)).trimEnd();
     const own = line.search(/\S/);
     if (own !== -1 && own < column && !/^\s*(?:#|\{[{%#])/.test(line)) {
-      if (/[:-]\s+[|>][-+\d]{0,2}$|[[{,]$/.test(line)) return true;
+      if (/[:-]\s+[|>][-+\d]{0,2}(?:\s+#.*)?$|[[{,]$/.test(line)) return true;
+      const [key] = startsText.exec(line) ?? [];
+      if (key !== undefined && key.length < column) return true;
       column = own;
     }
     end = start - 1;
   }
   return false;
 }
+
+/** A key, with the spaces and dashes before it, whose value is a text that deeper lines continue. */
+const startsText = /^(?:[ \t]*-(?=[ \t]))*[ \t]*(?=[\w./-]+:[ \t]+[^\s#&!|>[{*])/;
 
 /** Lines between a line and the key that holds it; longer parts are not judged. */
 const MOST_LINES = 100;

@@ -131,7 +131,7 @@ function endOfString(text: string, start: number, quote: string, limit: number):
 /** Terraform's directives end on their line. https://developer.hashicorp.com/terraform/language/expressions/strings#directives */
 function endOfDirective(text: string, start: number): number {
   const [line = ''] = /^[^\n]{0,1000}/.exec(text.slice(start, start + 1000)) ?? [];
-  const [found] = /^%\{(?:[^"{}]|"(?:[^"\\]|\\.)*"|\$?\{[^{}]*\})*\}/.exec(line) ?? [];
+  const [found] = /^%\{(?:[^"{}$]|"(?:[^"\\]|\\.)*"|\$(?!\{)|\$?\{[^{}]*\})*\}/.exec(line) ?? [];
   return found === undefined ? -1 : start + found.length;
 }
 
