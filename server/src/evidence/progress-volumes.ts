@@ -2,6 +2,7 @@ import { wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { baseName } from '../command/shell.ts';
 import type { Container, PodSet, Volume } from '../model/workload.ts';
+import { isIn } from '../rewrite/mount-claim.ts';
 import { asText, getIn, isUnseen } from '../yaml/cursor.ts';
 import { mayMountMore, outlivesNode, volumeNamed } from './volume-lifetime.ts';
 
@@ -16,6 +17,7 @@ export interface ProgressVolume {
 /** The only place that a pod has for what training saves, if it is an empty volume of the pod, by the names of the volume and the path. */
 export function progressVolume(container: Container, podSet: PodSet): ProgressVolume | undefined {
   if (mayMountMore(container)) return undefined;
+  const others = podSet.containers.filter((other) => other !== container);
   let found: ProgressVolume | undefined;
   for (const mount of container.volumeMounts) {
     const volume = volumeNamed(podSet, mount.name);
@@ -31,7 +33,9 @@ export function progressVolume(container: Container, podSet: PodSet): ProgressVo
       if (outlivesNode(volume.source, volume.at) && !isForInput(mount)) return undefined;
       continue;
     }
-    if (asText(getIn(emptyDir, 'medium')) === 'Memory') continue;
+    if (asText(getIn(emptyDir, 'medium')) === 'Memory' || isForDownloads(mount, container)) continue;
+    // An init container may fill it, and a sidecar may copy it.
+    if (others.some(({ volumeMounts }) => volumeMounts.some(({ name }) => name === mount.name))) return undefined;
     const holdsCheckpoints = isFor(checkpoints);
     if (!holdsCheckpoints && !isFor(results)) continue;
     if (found === undefined || (holdsCheckpoints && !found.holdsCheckpoints))
@@ -46,6 +50,11 @@ export const dataPlaces =
 
 function isForInput({ at, mountPath }: Container['volumeMounts'][number]): boolean {
   return dataPlaces.test(mountPath) || /cache|hugging/i.test(mountPath) || asText(getIn(at, 'readOnly')) === 'true';
+}
+
+/** Whether a library keeps what it downloads in a mount: `TORCH_HOME`. */
+function isForDownloads({ mountPath }: Container['volumeMounts'][number], { env }: Container): boolean {
+  return env.some(({ name, value }) => /(?:HOME|CACHE)(?:_DIR)?$/.test(name) && isIn(value?.value ?? '', mountPath));
 }
 
 const checkpoints = wordSet('checkpoint checkpoints ckpt ckpts snapshots');

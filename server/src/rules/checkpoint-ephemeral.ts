@@ -2,7 +2,7 @@ import { wordSet } from '../catalog/word-patterns.ts';
 import { type CheckpointSign, isRunDirectory, nnUnetResults } from '../command/checkpoint.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { checkpointSigns, mayHaveVariables, usesAccelerators } from '../evidence/launch.ts';
-import { connects, keepsNowhereElse, losesResults } from '../evidence/lost-results.ts';
+import { connects, hasAccount, keepsNowhereElse, losesResults } from '../evidence/lost-results.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { dataPlaces, progressVolume } from '../evidence/progress-volumes.ts';
 import { resultPath } from '../evidence/result-paths.ts';
@@ -153,9 +153,9 @@ export default defineRule({
 /** Reports an empty volume of the pod that is the only place for what training saves, although no command names it. */
 function reportVolume(container: Container, { workload, podSet, report }: PodSetContext): void {
   const found = progressVolume(container, podSet);
-  if (found === undefined || !(found.holdsCheckpoints || keepsNowhereElse(container, podSet))) return;
+  if (found === undefined) return;
   const { mountPath, volume, holdsCheckpoints } = found;
-  if (container.volumeMounts.some((mount) => mount.name === volume.name && isCopied(mount, podSet))) return;
+  if (holdsCheckpoints ? hasAccount(podSet) : !keepsNowhereElse(container, podSet)) return;
   const isOnce = workload.retries === null || workload.retries.limit === 0;
   report({
     message:
