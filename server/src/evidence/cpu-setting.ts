@@ -75,8 +75,10 @@ function flagSetting(words: readonly Word[]): CpuSetting | undefined {
     const isForces = name === 'nb' && value === 'cpu' && words.some(({ text }) => text === 'mdrun');
     // Behind a switch, the script of a launcher may follow.
     const isSwitch = switches.has(name) && (value === undefined || /^(?:true|1|all)$|\.py$/i.test(value));
-    // `--gpus 0` may name a GPU, and `--gpus -1` all of them.
-    const isNone = (value === '0' && counts.has(name)) || (value === '-1' && numbers.has(name));
+    // `--gpus 0` may name a GPU, and `--gpus -1` all of them. Parts of a program may have their own numbers: `--num-gpus-per-worker`.
+    const isNone =
+      ((value === '0' && counts.has(name)) || (value === '-1' && numbers.has(name))) &&
+      !flags.some((other) => other.name !== name && other.name.includes('gpu') && other.value !== '0');
     const hasNoLayers = layerFlags.has(name) && value === '0' && !flags.some((other) => partOnGpu.test(other.name));
     if (!isDevice && !isForces && !isSwitch && !isNone && !hasNoLayers) continue;
     const dashes = /^[-+]*/.exec(word.text)?.[0] ?? '';
