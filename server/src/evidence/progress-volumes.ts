@@ -1,6 +1,7 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { baseName } from '../command/shell.ts';
+import { once } from '../model/once.ts';
 import type { Container, PodSet, Volume } from '../model/workload.ts';
 import { isIn } from '../rewrite/mount-claim.ts';
 import { asText, getIn, isUnseen } from '../yaml/cursor.ts';
@@ -17,7 +18,6 @@ export interface ProgressVolume {
 /** The only place that a pod has for what training saves, if it is an empty volume of the pod, by the names of the volume and the path. */
 export function progressVolume(container: Container, podSet: PodSet): ProgressVolume | undefined {
   if (mayMountMore(container)) return undefined;
-  const others = podSet.containers.filter((other) => other !== container);
   let found: ProgressVolume | undefined;
   for (const mount of container.volumeMounts) {
     const volume = volumeNamed(podSet, mount.name);
@@ -35,7 +35,7 @@ export function progressVolume(container: Container, podSet: PodSet): ProgressVo
     }
     if (asText(getIn(emptyDir, 'medium')) === 'Memory' || isForDownloads(mount, container)) continue;
     // An init container may fill it, and a sidecar may copy it.
-    if (others.some(({ volumeMounts }) => volumeMounts.some(({ name }) => name === mount.name))) return undefined;
+    if ((users(podSet).get(mount.name) ?? 0) > 1) return undefined;
     const holdsCheckpoints = isFor(checkpoints);
     if (!holdsCheckpoints && !isFor(results)) continue;
     if (found === undefined || (holdsCheckpoints && !found.holdsCheckpoints))
@@ -43,6 +43,14 @@ export function progressVolume(container: Container, podSet: PodSet): ProgressVo
   }
   return found;
 }
+
+/** The number of containers that mount each volume. */
+const users = once(({ containers }: PodSet): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>();
+  for (const { volumeMounts } of containers)
+    for (const name of new Set(volumeMounts.map((mount) => mount.name))) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+});
 
 /** Directories at the root for data, in which an image has no program that a volume would hide. */
 export const dataPlaces =
