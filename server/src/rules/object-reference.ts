@@ -330,10 +330,12 @@ function checkJobSelector(spec: Cursor | undefined, { workload, report }: Worklo
   const { root } = workload.manifest;
   const isLive = isSet(getIn(root, 'metadata', 'uid')) || isSet(getIn(root, 'status'));
   const names = entries(getIn(selector, 'matchLabels'));
-  if (isLive && names.some((entry) => /controller-uid$/.test(keyOf(entry)))) return;
+  const isGenerated = isLive && names.some((entry) => /controller-uid$/.test(keyOf(entry)));
   report({
-    message:
-      workload.kind === 'CronJob'
+    ...(isGenerated && { severity: 'info' }),
+    message: isGenerated
+      ? 'The selector is the one of an existing Job, made from its uid: the API server rejects a new Job with it'
+      : workload.kind === 'CronJob'
         ? 'The Jobs of a CronJob must not have their own selector: the API server rejects the CronJob'
         : 'A Job must not have its own selector without manualSelector: true: the API server rejects the Job',
     span: keySpanOf(selector),
