@@ -127,15 +127,18 @@ function loopWait({ keyword, condition, body }: Extract<Statement, { kind: 'loop
 
 const setters = wordSet('read export eval source . declare let');
 
-/** Whether `break` depends on variables only, as in `[[ $stop ]] && break`: in a loop that sets none, only the trap of a signal does. */
+/**
+ * Whether `break` depends on variables of the script only, as in `[[ $stop ]] && break`: in a loop that sets none, only the trap of a signal does.
+ * Those of the environment have uppercase names.
+ */
 function isAfterSignal(command: SimpleCommand, test: SimpleCommand | undefined): boolean {
   const [first, ...others] = test?.words.map(({ text }) => text) ?? [];
   return (
     command.words[0]?.text === 'break' &&
     command.after === '&&' &&
     /^(?:\[\[?|test)$/.test(first ?? '') &&
-    others.some((word) => word.startsWith('$')) &&
-    others.every((word) => /^(?:\]\]?|-[nz]|\$\{?[A-Za-z]\w*\}?)$/.test(word))
+    others.some((word) => /^\$\{?[a-z]/.test(word)) &&
+    others.every((word) => /^(?:\]\]?|-[nz]|\$\{?[a-z]\w*\}?)$/.test(word))
   );
 }
 
