@@ -79,7 +79,7 @@ function isOneGpu(parts: readonly string[], value: string): boolean {
   if (/^cuda:\d{1,2}$/.test(value)) return true;
   if (has(countWords) || parts.includes('gpus') || parts.includes('devices')) return value === '1';
   // `--gpu 1` and `--cuda 1` may turn the use of all GPUs on.
-  return parts.includes('device') || has(idWords) ? /^\d$/.test(value) : value === '0';
+  return value === '0' || (parts.includes('device') && value === '1') || (has(idWords) && /^\d$/.test(value));
 }
 
 const gpuWords = wordSet('gpu gpus ngpu ngpus device devices cuda');
