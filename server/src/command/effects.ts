@@ -1,4 +1,5 @@
 import { commandNamed } from '../catalog/program-records.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { once } from '../yaml/once.ts';
 import { sleepSeconds, timeLimit } from './durations.ts';
 import { endsByItself, onlyLooks, pythonCode } from './inline-python.ts';
@@ -105,7 +106,15 @@ function loopWait({ keyword, condition, body }: Extract<Statement, { kind: 'loop
     (statement, index) => waits[index] !== undefined || (!statement.background && effectOf(statement) === 'nothing'),
   );
   const wait = between ?? waits.find((one) => one !== undefined);
-  const leaves = allCommands(body).some(({ words }) => /^(?:break|exit|return)$/.test(words[0]?.text ?? ''));
+  const commands = allCommands(body);
+  const changes = commands.some(
+    ({ words, assignments }) => assignments.length > 0 || setters.has(words[0]?.text ?? ''),
+  );
+  const leaves = commands.some(
+    (command, index) =>
+      /^(?:break|exit|return)$/.test(command.words[0]?.text ?? '') &&
+      (changes || !isAfterSignal(command, commands[index - 1])),
+  );
   if (!idle || leaves) return undefined;
   return (
     wait && {
@@ -113,6 +122,23 @@ function loopWait({ keyword, condition, body }: Extract<Statement, { kind: 'loop
       what: `${keyword} ${conditionText}; do ${between === undefined ? `… ${wait.what}` : '…'}; done`,
       seconds: Number.POSITIVE_INFINITY,
     }
+  );
+}
+
+const setters = wordSet('read export eval source . declare let');
+
+/**
+ * Whether `break` depends on variables of the script only, as in `[[ $stop ]] && break`: in a loop that sets none, only the trap of a signal does.
+ * Those of the environment have uppercase names.
+ */
+function isAfterSignal(command: SimpleCommand, test: SimpleCommand | undefined): boolean {
+  const [first, ...others] = test?.words.map(({ text }) => text) ?? [];
+  return (
+    command.words[0]?.text === 'break' &&
+    command.after === '&&' &&
+    /^(?:\[\[?|test)$/.test(first ?? '') &&
+    others.some((word) => /^\$\{?[a-z]/.test(word)) &&
+    others.every((word) => /^(?:\]\]?|-[nz]|\$\{?[a-z]\w*\}?)$/.test(word))
   );
 }
 

@@ -1,4 +1,5 @@
 import { commandNamed } from '../catalog/program-records.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { foregroundFlag } from './background.ts';
 import { timeLimit } from './durations.ts';
 import { doesOf, effectOf, isScript, onlyListsDevices, runsUnknownScript, waitOf } from './effects.ts';
@@ -64,13 +65,28 @@ export function findEnding({ command, args, env }: ProcessInput, trains = false)
 
 /** Whether a command runs a script of any name but that of a server, and nothing but a flag says that it trains. */
 function mayTrain(command: SimpleCommand): boolean {
-  if (isScript(command)) return true;
   const words = programWords(command);
+  if (words.some(mayWait)) return false;
+  if (isScript(command)) return true;
   const script = words.find((word) => word.endsWith('.py'));
   if (script === undefined || !hasTrainingFlag(words)) return false;
-  // A client of federated learning waits for the next round.
-  return isPlainName(script) && !wordsOf(baseName(script)).some((word) => word === 'client' || word === 'actor');
+  return isPlainName(script) && !wordsOf(baseName(script)).some((word) => roles.has(word));
 }
+
+/** Whether a word of a command names a role or a flag with which a program waits for others: a client of federated learning for the next round. */
+function mayWait(word: string): boolean {
+  if (ofBroker.test(word)) return true;
+  const [name = '', value = ''] = word.startsWith('-') ? word.split('=') : ['', word];
+  const parts = wordsOf(name);
+  return roles.has(value.toLowerCase()) || parts[0] === 'watch' || parts.some((part) => connections.has(part));
+}
+
+const roles = wordSet('client actor learner worker server service daemon serve consumer producer peer');
+const connections = wordSet(
+  'server client peer peers topic broker kafka redis rabbitmq amqp grpc rpc',
+  'listen port poll forever cron daemon daemonize serve',
+);
+const ofBroker = /(?:amqps?|rediss?|kafka|nats|mqtts?|grpc|wss?):\/\//;
 
 /** The training that certainly ends in a branch of a script's last `if`, which the number of the pod decides. */
 export function findBranchEnding({ command, args, env }: ProcessInput): Ending | undefined {
@@ -109,6 +125,7 @@ function endsForSure(command: SimpleCommand): boolean {
   if (found === undefined || found.confidence === 'certain') return found !== undefined;
   const named = wordsOf(found.program);
   if (named.some((word) => serverWords.has(word) || word === 'trainer')) return false;
+  if (programWords(command).some(mayWait)) return false;
   return found.use === 'training' || named.some((word) => stepWords.has(word));
 }
 

@@ -1,5 +1,5 @@
-import { wordSet } from '../catalog/word-patterns.ts';
-import { readFlags } from '../command/flags.ts';
+import { partOf, wordSet } from '../catalog/word-patterns.ts';
+import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
 import { processInput } from '../model/process-input.ts';
@@ -75,8 +75,10 @@ function flagSetting(words: readonly Word[]): CpuSetting | undefined {
     const isForces = name === 'nb' && value === 'cpu' && words.some(({ text }) => text === 'mdrun');
     // Behind a switch, the script of a launcher may follow.
     const isSwitch = switches.has(name) && (value === undefined || /^(?:true|1|all)$|\.py$/i.test(value));
-    // `--gpus 0` may name a GPU, and `--gpus -1` all of them.
-    const isNone = (value === '0' && counts.has(name)) || (value === '-1' && numbers.has(name));
+    // `--gpus 0` may name a GPU, and `--gpus -1` all of them. Parts of a program may have their own numbers: `--num-gpus-per-worker`.
+    const isNone =
+      ((value === '0' && counts.has(name)) || (value === '-1' && numbers.has(name))) &&
+      !flags.some((other) => other.name !== name && namesOthers(other));
     const hasNoLayers = layerFlags.has(name) && value === '0' && !flags.some((other) => partOnGpu.test(other.name));
     if (!isDevice && !isForces && !isSwitch && !isNone && !hasNoLayers) continue;
     const dashes = /^[-+]*/.exec(word.text)?.[0] ?? '';
@@ -124,6 +126,12 @@ const switches: ReadonlySet<string> = new Set(['cpu', 'use-cpu', 'cpu-only', 'fo
 /** Numbers of GPUs, and those of one or a list of them, where pix2pix and others take -1 for none: https://github.com/junyanz/pytorch-CycleGAN-and-pix2pix */
 const counts = wordSet('num-gpus num-gpu n-gpus n-gpu ngpus ngpu');
 const numbers = wordSet('gpu gpu-id gpu-ids gpuid gpu-idx gpu-index device-id');
+const otherDevices = partOf('xpu npu hpu tpu device accelerator');
+
+/** Whether a flag gives a part of the program GPUs or another device. */
+function namesOthers({ name, value }: Flag): boolean {
+  return otherDevices.test(name) || (name.includes('gpu') && value !== '0');
+}
 
 /** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md https://github.com/LostRuins/koboldcpp/wiki */
 const layerFlags: ReadonlySet<string> = new Set(['n-gpu-layers', 'gpu-layers', 'ngl', 'gpulayers']);

@@ -130,11 +130,15 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
   const named = parts.slice(-2).flatMap(wordsOf);
   const found =
     taskOf(wordsOf(parts.at(-1) ?? '')) ?? taskOf(named) ?? taskOf([...named, ...subcommandOf(words, script)]);
+  // A name alone does not say that nothing computes, if a flag names a model.
+  if (found?.maybe === true && words.some((word) => modelFlag.test(word))) return undefined;
   // A model may filter or write the data.
   const isData = found?.task === 'prepares data' || found?.task === 'collects data';
   const maybe = found?.maybe === true || (isData && words.some((word) => /^--?model/.test(word)));
   return found && { ...found, by, maybe };
 }
+
+const modelFlag = /^--?(?:model|detector|weights|checkpoint|ckpt|llm)(?![a-z])/;
 
 /** Whether Python code only fetches files from a hub. */
 function onlyDownloads(code: string): boolean {

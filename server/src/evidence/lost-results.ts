@@ -17,13 +17,18 @@ export function losesResults(container: Container, podSet: PodSet, { kind, retri
 export function keepsNowhereElse(container: Container, podSet: PodSet): boolean {
   const { pod, containers } = podSet;
   if (containers.length > 1) return false;
-  const hasAccount = ['serviceAccountName', 'serviceAccount'].some((key) => getIn(pod, key) !== undefined);
-  if (hasAccount || isIncomplete(pod) || mayHaveVariables(container) || container.scripts.length > 0) return false;
+  if (hasAccount(podSet) || isIncomplete(pod) || mayHaveVariables(container) || container.scripts.length > 0)
+    return false;
   const { command, args, env, volumeMounts, at } = container;
   if (getIn(at, 'lifecycle') !== undefined || env.some(({ name }) => connects.test(name))) return false;
   if (volumeMounts.some(({ name }) => /^(?:secret|projected|csi)$/.test(volumeNamed(podSet, name)?.source ?? '')))
     return false;
   return ![...command, ...args].some(({ value }) => keeps.test(value));
+}
+
+/** Whether a pod has its own account, which may let it write to a bucket. */
+export function hasAccount({ pod }: PodSet): boolean {
+  return ['serviceAccountName', 'serviceAccount'].some((key) => getIn(pod, key) !== undefined);
 }
 
 /** The names of variables for a service that may receive the results. */

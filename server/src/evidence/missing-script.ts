@@ -35,17 +35,16 @@ export function hiddenScript(
   const [nearest] = container.volumeMounts
     .filter(({ mountPath }) => isBelow(path, mountPath))
     .sort((one, other) => other.mountPath.length - one.mountPath.length);
+  if (nearest === undefined || !mounts.includes(nearest) || path.includes('/../')) return undefined;
   const isShared = podSet.containers.some(({ at }) =>
     items(getIn(at, 'volumeMounts')).some((mount) => {
       const [name, other] = [getIn(mount, 'name'), getIn(mount, 'mountPath')];
       return (
-        isUnseen(mount) || isUnseen(name) || isUnseen(other) || (at !== container.at && asText(name) === nearest?.name)
+        isUnseen(mount) || isUnseen(name) || isUnseen(other) || (at !== container.at && asText(name) === nearest.name)
       );
     }),
   );
-  return nearest === undefined || isShared || !mounts.includes(nearest) || path.includes('/../')
-    ? undefined
-    : { word, mountPath: nearest.mountPath };
+  return isShared ? undefined : { word, mountPath: nearest.mountPath };
 }
 
 /** The script that a container starts before anything brings files, and the folder in which it starts it. */

@@ -64,7 +64,7 @@ function chosenGpu(command: SimpleCommand): OwnGpus | undefined {
   if (starts.some((name) => launchers.has(name) || elsewhere.has(name))) return undefined;
   const [only, ...others] = readFlags(words).filter(
     ({ name, value }) =>
-      /gpu|device|cuda|rank|parallel|world|nproc|processes/.test(name) || /cuda:\d/.test(value ?? ''),
+      /gpu|device|cuda|rank|parallel|world|nproc|processes|^tp(?:-size)?$/.test(name) || /cuda:\d/.test(value ?? ''),
   );
   if (only?.valueWord === undefined || others.length > 0 || only.dynamic || only.isVariable) return undefined;
   const { word, valueWord, written, value = '' } = only;
@@ -81,7 +81,8 @@ function isOneGpu(parts: readonly string[], value: string): boolean {
     return false;
   if (/^cuda:\d{1,2}$/.test(value)) return true;
   if (has(countWords) || parts.includes('gpus') || parts.includes('devices')) return value === '1';
-  return /^[01]$/.test(value) || (has(idWords) && /^\d$/.test(value));
+  // `--gpu 1` and `--cuda 1` may turn the use of all GPUs on.
+  return value === '0' || (parts.includes('device') && value === '1') || (has(idWords) && /^\d$/.test(value));
 }
 
 const gpuWords = wordSet('gpu gpus ngpu ngpus device devices cuda');

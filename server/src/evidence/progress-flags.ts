@@ -119,8 +119,8 @@ function noInterval(flags: readonly Flag[]): NoCheckpoint | undefined {
   const intervals = flags.filter((flag) => meaningOf(flag, 'checkpoint-interval') !== undefined);
   const [first, ...others] = intervals.filter((flag) => !flag.dynamic && /^(?:-1|0)$/.test(flag.value ?? ''));
   if (first === undefined || others.length + 1 < intervals.length || ignoresSteps(flags)) return undefined;
-  // Ultralytics also saves after each epoch.
-  if (first.name === 'save-period' || wordsOf(first.written).includes('state')) return undefined;
+  // Ultralytics also saves after each epoch, and so does fairseq if it counts no updates.
+  if (first.name === 'save-period' || wordsOf(first.written).some((word) => partial.has(word))) return undefined;
   if (flags.some((flag) => !intervals.includes(flag) && savesOtherwise(wordsOf(flag.written)))) return undefined;
   return {
     text: `${first.name.replaceAll('-', '_')} ${first.value ?? ''} saves no checkpoints during the run`,
@@ -133,6 +133,7 @@ function savesOtherwise(words: readonly string[]): boolean {
   return words.some((one) => saves.has(one) || checkpoints.has(one)) && words.some((one) => otherTimes.has(one));
 }
 
+const partial = wordSet('state update updates');
 const otherTimes = wordSet('epoch epochs best last final end top k strategy on after milestone milestones');
 
 const negations = wordSet('no disable skip without');

@@ -1,7 +1,9 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { baseName } from '../command/shell.ts';
+import { once } from '../model/once.ts';
 import type { Container, PodSet, Volume } from '../model/workload.ts';
+import { isIn } from '../rewrite/mount-claim.ts';
 import { asText, getIn, isUnseen } from '../yaml/cursor.ts';
 import { mayMountMore, outlivesNode, volumeNamed } from './volume-lifetime.ts';
 
@@ -31,7 +33,9 @@ export function progressVolume(container: Container, podSet: PodSet): ProgressVo
       if (outlivesNode(volume.source, volume.at) && !isForInput(mount)) return undefined;
       continue;
     }
-    if (asText(getIn(emptyDir, 'medium')) === 'Memory') continue;
+    if (asText(getIn(emptyDir, 'medium')) === 'Memory' || isForDownloads(mount, container)) continue;
+    // An init container may fill it, and a sidecar may copy it.
+    if ((users(podSet).get(mount.name) ?? 0) > 1) return undefined;
     const holdsCheckpoints = isFor(checkpoints);
     if (!holdsCheckpoints && !isFor(results)) continue;
     if (found === undefined || (holdsCheckpoints && !found.holdsCheckpoints))
@@ -40,12 +44,25 @@ export function progressVolume(container: Container, podSet: PodSet): ProgressVo
   return found;
 }
 
+/** The number of containers that mount each volume. */
+const users = once(({ containers }: PodSet): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>();
+  for (const { volumeMounts } of containers)
+    for (const name of new Set(volumeMounts.map((mount) => mount.name))) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+});
+
 /** Directories at the root for data, in which an image has no program that a volume would hide. */
 export const dataPlaces =
   /^\/(?:mnt\/|pvc\/)?(?:data|datasets?|inputs?|imagenet|coco|corpus|raw[_-]?data|training[_-]data)(?:\/|$)/i;
 
 function isForInput({ at, mountPath }: Container['volumeMounts'][number]): boolean {
   return dataPlaces.test(mountPath) || /cache|hugging/i.test(mountPath) || asText(getIn(at, 'readOnly')) === 'true';
+}
+
+/** Whether a library keeps what it downloads in a mount: `TORCH_HOME`. */
+function isForDownloads({ mountPath }: Container['volumeMounts'][number], { env }: Container): boolean {
+  return env.some(({ name, value }) => /(?:HOME|CACHE)(?:_DIR)?$/.test(name) && isIn(value?.value ?? '', mountPath));
 }
 
 const checkpoints = wordSet('checkpoint checkpoints ckpt ckpts snapshots');

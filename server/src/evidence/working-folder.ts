@@ -19,6 +19,9 @@ export function folderOf(word: Word, container: Container): string | undefined {
   return found ? folder : undefined;
 }
 
+/** Flags with which a launcher starts its program in another folder: `conda run --cwd`, `uv run --directory`, `mpirun -wdir`. */
+const moves = /^--?(?:cwd|chdir|workdir|wdir|wd|directory|working-dir(?:ectory)?)(?:=|$)/;
+
 interface Step {
   /** Whether a statement has the word. If so, `folder` is that of the statement, else the one after the last statement. */
   readonly found: boolean;
@@ -29,7 +32,8 @@ function walk(statements: readonly Statement[], from: string | undefined, word: 
   let folder = from;
   for (const statement of statements) {
     if (statement.kind === 'command') {
-      if (statement.words.some((one) => isSame(one, word))) return { found: true, folder };
+      if (statement.words.some((one) => isSame(one, word)))
+        return { found: true, folder: statement.words.some(({ text }) => moves.test(text)) ? undefined : folder };
       const [program, target = ''] = programWords(statement);
       // What runs after `||` or in the background may leave the shell where it is.
       if (program === 'cd') folder = statement.after === '||' ? undefined : resolve(folder, target);

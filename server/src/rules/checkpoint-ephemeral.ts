@@ -1,8 +1,10 @@
-import { wordSet } from '../catalog/word-patterns.ts';
+import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { type CheckpointSign, isRunDirectory, nnUnetResults } from '../command/checkpoint.ts';
 import { wordsOf } from '../command/name-words.ts';
+import { programWords } from '../command/programs.ts';
+import { allCommands, baseName } from '../command/shell.ts';
 import { checkpointSigns, mayHaveVariables, usesAccelerators } from '../evidence/launch.ts';
-import { connects, keepsNowhereElse, losesResults } from '../evidence/lost-results.ts';
+import { connects, hasAccount, keepsNowhereElse, losesResults } from '../evidence/lost-results.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { dataPlaces, progressVolume } from '../evidence/progress-volumes.ts';
 import { resultPath } from '../evidence/result-paths.ts';
@@ -18,6 +20,7 @@ import {
 import { folderOf, unknownRoots } from '../evidence/working-folder.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
+import { commandLineOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
 import { isIn } from '../rewrite/mount-claim.ts';
@@ -153,9 +156,9 @@ export default defineRule({
 /** Reports an empty volume of the pod that is the only place for what training saves, although no command names it. */
 function reportVolume(container: Container, { workload, podSet, report }: PodSetContext): void {
   const found = progressVolume(container, podSet);
-  if (found === undefined || !(found.holdsCheckpoints || keepsNowhereElse(container, podSet))) return;
+  if (found === undefined) return;
   const { mountPath, volume, holdsCheckpoints } = found;
-  if (container.volumeMounts.some((mount) => mount.name === volume.name && isCopied(mount, podSet))) return;
+  if (holdsCheckpoints ? hasAccount(podSet) : !keepsNowhereElse(container, podSet)) return;
   const isOnce = workload.retries === null || workload.retries.limit === 0;
   report({
     message:
@@ -268,11 +271,19 @@ function holdsProgress(flag: string): boolean {
 }
 
 /** Links, mounts and copies: a path may lead elsewhere. */
-function redirectsPaths({ command, args }: Container): boolean {
-  return [...command, ...args].some(({ value }) =>
-    /\bln -s|\bmount\b|\brclone\b|\bgsutil\b|\bs5cmd\b|\baws s3\b/.test(value),
+function redirectsPaths(container: Container): boolean {
+  const lines = [...container.command, ...container.args];
+  if (lines.some(({ value }) => redirects.test(value))) return true;
+  if (!lines.some(({ value }) => /\b(?:rsync|cp)\b/.test(value))) return false;
+  // A copy that is made again and again during the run.
+  return commandLineOf(container).statements.some(
+    (one) =>
+      (one.background || one.kind === 'loop') &&
+      allCommands([one]).some((command) => /^(?:rsync|cp)$/.test(baseName(programWords(command)[0] ?? ''))),
   );
 }
+
+const redirects = partOf('\\bln\\s+-s \\bmount\\b \\brclone\\b \\bgsutil\\b \\bs5cmd\\b \\baws\\s+s3\\b');
 
 function isLost(sign: CheckpointSign, container: Container, podSet: PodSet): boolean {
   if (mayMountMore(container)) return false;
@@ -282,7 +293,9 @@ function isLost(sign: CheckpointSign, container: Container, podSet: PodSet): boo
   if (path === undefined || mounts.length === 0) return mounts.length === 0;
   if (isIn(path, unknownRoots.home))
     return !(
-      mounts.some(({ mountPath }) => homes.test(mountPath)) || container.env.some(({ name }) => name === 'HOME')
+      mounts.some(({ mountPath }) => homes.test(mountPath)) ||
+      container.env.some(({ name }) => name === 'HOME') ||
+      [...container.command, ...container.args].some(({ value }) => value.includes('HOME='))
     );
   if (isIn(path, unknownRoots.image)) return isBesideData(sign, container, podSet);
   const mount = mountOf(path, container);

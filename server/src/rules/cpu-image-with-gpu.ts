@@ -224,7 +224,7 @@ function programOf(image: string): string | undefined {
   const { repository } = imageParts(image);
   const [name, owner, ...others] = repository.replace('docker.io/', '').split('/').reverse();
   if (owner !== undefined && name !== undefined && !mentionsGpus.test(image) && otherPrograms.has(`${owner}/${name}`))
-    return name;
+    return name === 'server' || name === 'ui' ? `${owner}/${name}` : name;
   const isOfficial = others.length === 0 && (owner === undefined || owner === 'library' || owner === 'bitnami');
   return isOfficial && name !== undefined && plainPrograms.has(name) ? name : undefined;
 }

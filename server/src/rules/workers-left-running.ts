@@ -1,9 +1,11 @@
 import { baseName } from '../command/shell.ts';
+import { findWaiting } from '../command/waiting.ts';
 import { endlessRole, waitsForLauncher } from '../evidence/endless-roles.ts';
-import { isDriven } from '../evidence/mpi-tasks.ts';
+import { isDriven, mpiTasks } from '../evidence/mpi-tasks.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
+import { processInput } from '../model/process-input.ts';
 import type { Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -20,7 +22,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  * The workers run an SSH server, in which mpirun starts the processes: they never end by themselves. The MPI operator deletes them only
  * with `cleanPodPolicy: Running` or `All`; its default is `None`. A Volcano Job ends them if a policy of the task that runs mpirun completes the
  * job (`event: TaskCompleted`, `action: CompleteJob`), a JobSet with a success policy that names only the work. The same applies to model servers
- * and sleeping containers in such roles. The parameter servers of a TFJob also stay with `None`.
+ * and sleeping containers in such roles, and to a launcher that only waits after its work. The parameter servers of a TFJob also stay with `None`.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v2beta1
@@ -103,6 +105,7 @@ export default defineRule({
     if (partial || manifest.kind !== workload.kind) return;
     if (isExempt(workload)) return;
     reportEndless(workload, context);
+    reportWaiting(workload, context);
     const { launcher } = kindOf(workload);
     const spec = getIn(manifest.root, 'spec');
     if (spec === undefined || isUnseen(spec) || !/^(?:MPIJob|TFJob)$/.test(workload.kind)) return;
@@ -131,6 +134,28 @@ function reportEndless(workload: Workload, { document, report }: WorkloadContext
     span,
     fixes: () => [end()],
   });
+}
+
+/** Reports a launcher that waits after its work, while its workers keep their accelerators. */
+function reportWaiting(workload: Workload, { document, report }: WorkloadContext): void {
+  const { manifest, podSets } = workload;
+  const workers = podSets.find((podSet) => isDriven(podSet, workload) && requestsAccelerators(podSet));
+  const launcher =
+    workers && (mpiTasks(workload)?.launcher ?? podSets.find(({ name }) => name === kindOf(workload).launcher?.waits));
+  if (launcher === undefined || requestsAccelerators(launcher)) return;
+  const spec = getIn(manifest.root, 'spec');
+  if ([launcher.pod, getIn(spec, 'runPolicy')].some((place) => getIn(place, 'activeDeadlineSeconds') !== undefined))
+    return;
+  for (const container of launcher.containers) {
+    const waiting = container.type === 'app' ? findWaiting(processInput(container)) : undefined;
+    if (waiting?.kind !== 'works-first' || waiting.seconds !== Number.POSITIVE_INFINITY || waiting.mayServe) continue;
+    const span = spanOfWords(document, container, waiting.words);
+    if (span === undefined) continue;
+    report({
+      message: `The launcher only waits after its work (${shorten(waiting.what, 48)}): its workers keep their accelerators`,
+      span,
+    });
+  }
 }
 
 /** Reports pods that the operator of Kubeflow leaves alone. Only the MPI operator does so by default. */
