@@ -24,6 +24,12 @@ function names(meant: ReadonlyMap<string, string>): ValueCheck {
   return (value) => all.get(value.toLowerCase());
 }
 
+/** Flags for whose values new releases have more names. */
+export const growing = wordSet(
+  'quantization quantize kv-cache-dtype load-format distributed-executor-backend tool-call-parser reasoning-parser',
+  'cache-type-k cache-type-v ctk ctv',
+);
+
 /** Words with which people leave a count to the program. */
 const count = not('auto all max gpu gpus none', 'a number');
 
