@@ -128,7 +128,7 @@ export default defineRule({
       const meant = full === undefined ? ', as models of Hugging Face have:' : `; did you mean ${shorten(full, 46)}?`;
       context.report({
         message: isOllama
-          ? `${shorten(name, 48)} is a name in Ollama's library, which this server does not know: it finds no model`
+          ? `${shorten(name, 48)} has the form of Ollama's names, which this server does not read: it finds no model`
           : `${shorten(name, 32)} is on no volume and has no organization${meant} ${full === undefined ? 'the' : 'The'} server finds no model`,
         span: bareSpan,
         fixes: () =>
