@@ -41,7 +41,7 @@ const format: ValueCheck = (value) =>
     ? 'auto, half, float16, bfloat16, float or float32'
     : undefined;
 
-/** Widths and number formats are no method, and the variants of bitsandbytes are those of TGI. */
+/** Widths and number formats are not methods, and the variants of bitsandbytes are those of TGI. */
 const quantization = not(
   `${bits} ${halves} bf16 bfloat16 nf4 bnb bitsandbytes-nf4 bitsandbytes-fp4 awq-marlin gptq-marlin q4_0 q4_k_m q8_0`,
   'a method such as fp8, awq, gptq or bitsandbytes',

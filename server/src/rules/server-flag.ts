@@ -46,7 +46,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Model servers stop at the first flag that they do not know, and at values out of range. The pod keeps restarting and holds its GPUs, but
  * never serves. Most such flags are misspelled, are those of another server, or are options of `docker run` (`--shm-size`), which
- * belong before the image. The images of Triton and SGLang run their arguments as a command, so flags alone are no program. A switch takes no value: `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a
+ * belong before the image. The images of Triton and SGLang run their arguments as a command, so flags alone are not a program. A switch takes no value: `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a
  * variable such as `MAX_MODEL_LEN` it starts, but uses its default (severity warning), and so does Ollama with `OLLAMA_NUM_CTX`. Some need another one: vLLM's
  * `--enable-auto-tool-choice` a parser, Triton's `--load-model` the control mode explicit. Newer releases of vLLM have no `--swap-space` or
  * `--disable-log-requests` any more, and newer builds of llama.cpp need a value after `--flash-attn` (severity warning if the tag of the image moves, as for names of formats and parsers).
@@ -255,7 +255,7 @@ function reportCommandInArgs(container: Container, { document, report }: PodSetC
   if (start !== undefined) {
     const program = start.join(' ');
     report({
-      message: `The image runs its arguments, and ${shorten(first.value, 30)} is no program: the container does not start${program && `; put ${program} first`}`,
+      message: `The image runs its arguments, and ${shorten(first.value, 30)} is not a program: the container does not start${program && `; put ${program} first`}`,
       span: spanOf(first.at),
       fixes: () =>
         start.length === 0
