@@ -108,7 +108,8 @@ function recognize(words: readonly string[], depth: number): RecognizedProgram |
   // `make train`, `npm run serve`
   if (/^(?:make|just|npm|yarn|pnpm)$/.test(name))
     return byScriptName(rest.find((word) => /^[a-z]/.test(word) && word !== 'run') ?? '');
-  if (known !== undefined) return undefined;
+  // The entrypoint of an image gets flags: `--enable-lora` does not name a program.
+  if (known !== undefined || first.startsWith('-')) return undefined;
   const named = byScriptName(name);
   return named?.use === 'training' ? named : bySubcommand(name, rest);
 }

@@ -60,7 +60,7 @@ export function noEstimateWords(reason: NoEstimate): string {
       const { models, devices, instanceType, provider } = reason;
       const cards = machineNamed(instanceType ?? '')?.gpuCount;
       if (cards != null && cards >= 1 && cards < devices)
-        return `Price unknown: ${instanceType} has ${cards} devices, and a pod requests ${devices}`;
+        return `Price unknown: ${instanceType} has ${cards} ${cards === 1 ? 'device' : 'devices'}, and a pod requests ${devices}`;
       const on = instanceType ?? (provider === null ? null : providerName(provider));
       const requested = `${devices} × ${models.map(modelName).join(' or ')}`;
       const [seller, ...others] = reason.sellers ?? [];

@@ -24,6 +24,12 @@ function names(meant: ReadonlyMap<string, string>): ValueCheck {
   return (value) => all.get(value.toLowerCase());
 }
 
+/** Flags for whose values new releases have more names. */
+export const growing = wordSet(
+  'quantization quantize kv-cache-dtype load-format distributed-executor-backend tool-call-parser reasoning-parser',
+  'cache-type-k cache-type-v ctk ctv',
+);
+
 /** Words with which people leave a count to the program. */
 const count = not('auto all max gpu gpus none', 'a number');
 
@@ -35,7 +41,7 @@ const format: ValueCheck = (value) =>
     ? 'auto, half, float16, bfloat16, float or float32'
     : undefined;
 
-/** Widths and number formats are no method, and the variants of bitsandbytes are those of TGI. */
+/** Widths and number formats are not methods, and the variants of bitsandbytes are those of TGI. */
 const quantization = not(
   `${bits} ${halves} bf16 bfloat16 nf4 bnb bitsandbytes-nf4 bitsandbytes-fp4 awq-marlin gptq-marlin q4_0 q4_k_m q8_0`,
   'a method such as fp8, awq, gptq or bitsandbytes',

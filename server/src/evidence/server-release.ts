@@ -21,6 +21,12 @@ export function runsNewestVllm({ image, command, args, at }: Container): boolean
   return tag === 'latest' && policy === 'Always' && ![...command, ...args].some(mayInstall);
 }
 
+/** Whether an image names a release or a build of its server. What another tag starts may change, and know new names. */
+export function namesRelease({ image }: Container): boolean {
+  if (image === undefined || isTemplated(image.at)) return false;
+  return image.value.includes('@') || /\d\.\d|-b\d{3,6}$/.test(imageParts(image.value).tag ?? '');
+}
+
 export function isBefore(release: Release, other: Release): boolean {
   const [major, minor, patch] = release;
   return (major - other[0] || minor - other[1] || patch - other[2]) < 0;

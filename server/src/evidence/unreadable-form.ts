@@ -33,11 +33,17 @@ export function unreadableForm(container: Container): UnreadableForm | undefined
       // Its variant with llama.cpp makes such files itself.
       return /llamacpp/.test(imageParts(container.image?.value ?? '').tag ?? '')
         ? undefined
-        : gguf(container, 'has GGUF files, which Text Generation Inference does not read: it does not start');
+        : gguf(
+            container,
+            'has GGUF files, which Text Generation Inference does not read: it does not start',
+            'MODEL_ID',
+          );
     case 'llama-server': {
       const flag = readFlags(server.command?.words ?? []).find(({ name }) => /^(?:hf|hfr|hf-repo)$/.test(name));
       const [name = ''] = (flag?.value ?? '').split(':');
       if (flag === undefined || flag.dynamic || !isRepository(name) || wordsOf(name).includes('gguf')) return undefined;
+      // The first models of Gemma have such a file next to their weights.
+      if (/^google\/gemma-[27]b\b/i.test(name)) return undefined;
       if (!plainWeights.has(name.split('/', 1)[0]?.toLowerCase() ?? '')) return undefined;
       const words = [flag.word, flag.valueWord ?? flag.word] as const;
       return {
@@ -51,9 +57,10 @@ export function unreadableForm(container: Container): UnreadableForm | undefined
   }
 }
 
-function gguf(container: Container, problem: string): UnreadableForm | undefined {
+/** @param reads the variable from which the server reads its model */
+function gguf(container: Container, problem: string, reads?: string): UnreadableForm | undefined {
   const model = servedFlags(container)?.model;
-  const variable = container.env.find(({ name }) => name === 'MODEL_ID')?.value;
+  const variable = reads === undefined ? undefined : container.env.find(({ name }) => name === reads)?.value;
   const isWritten = variable !== undefined && !isTemplated(variable.at);
   const name = model?.value ?? (isWritten ? variable.value : '');
   if (!isRepository(name) || !wordsOf(name).includes('gguf')) return undefined;

@@ -107,9 +107,10 @@ export interface CrossReferences {
   landingOf(required: readonly RequiredLabel[], isFree: boolean, tolerated?: readonly Tolerated[]): Landing | undefined;
   /**
    * The pools whose nodes meet what a pod says about machines, cards and places, by its node terms, if they are near as for a free pod.
+   * @param cards how many whole cards the pod requests
    * @param tolerated excludes pools with other taints; undefined: unknown
    */
-  poolsFor(terms: readonly NodeTerm[], tolerated?: readonly Tolerated[]): Landing | undefined;
+  poolsFor(terms: readonly NodeTerm[], cards: number, tolerated?: readonly Tolerated[]): Landing | undefined;
   /** The cloud of all pools with accelerators in the project, wherever they are defined; undefined if they are of several, or unknown. */
   cloudOfPools(): CloudSign | undefined;
   /**

@@ -11,6 +11,7 @@ import {
   type Located,
 } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { countIn } from './count.ts';
 import type { CrossReferences, FlavorFacts, Landing, LivePools, RequiredLabel } from './cross-references.ts';
 import { modelsOfMachines } from './machine-terms.ts';
 import { modelsInLabel, modelsMentioned, type NamedModels } from './named-models.ts';
@@ -91,7 +92,9 @@ function nodesInFiles(
   if (queued !== undefined) return queued;
   const isFree = selectors.length === 0 && getIn(pod, 'affinity') === undefined;
   if (!isFree && mayRequireMore(selectors, pod)) return unknownNodes;
-  const landing = isFree ? crossReferences.landingOf([], true, tolerated) : crossReferences.poolsFor(own, tolerated);
+  const landing = isFree
+    ? crossReferences.landingOf([], true, tolerated)
+    : crossReferences.poolsFor(own, cardsOf(described), tolerated);
   const isNear = landing !== undefined && (landing.isElsewhere === true || !landing.siblingFolder);
   const models = isNear ? modelsOf({ ...landing, terms: inBoth(isFree ? [[]] : own, landing.terms) }) : [];
   if (!isNear || models.length === 0 || models.length > maxHints) return unknownNodes;
@@ -102,6 +105,15 @@ function nodesInFiles(
   // The pods may have other nodes, with other disks.
   const terms = landing.terms.map((term) => term.filter(({ disk }) => disk === undefined));
   return { ...ofLanding({ ...landing, terms }), models: [], hints: [{ candidates: models, from: 'hint', hint }] };
+}
+
+/** How many whole cards the containers of a pod request together. */
+function cardsOf({ pod, resources }: DescribedPod): number {
+  const whole = resources.filter((name) => acceleratorResource(name)?.form === 'whole');
+  const written = items(getIn(pod, 'containers')).flatMap((one) =>
+    whole.map((name) => getIn(one, 'resources', 'limits', name) ?? getIn(one, 'resources', 'requests', name)),
+  );
+  return written.reduce((sum, at) => sum + (countIn(asText(at)) ?? 0), 0);
 }
 
 /** Whether a template may require more of the nodes. */

@@ -141,8 +141,10 @@ function reportOverflow(
   const name = served?.name.replace(/^.*\/(?=.)/, '') ?? '';
   const span = spanOfWords(document, lines, flag.words);
   if (served?.engine !== 'vllm' || !isNew || !/^gemma-3-(?:4|12|27)b/i.test(name) || span === undefined) return false;
+  const isCertain = release !== undefined;
   report({
-    message: `${shorten(name, 40)} overflows in ${flag.value}, which vLLM rejects: the server does not start`,
+    severity: isCertain ? 'error' : 'warning',
+    message: `${shorten(name, 40)} overflows in ${flag.value}, which vLLM rejects: ${isCertain ? 'the server' : 'with the newest image, the server'} does not start`,
     span,
   });
   return true;

@@ -108,7 +108,7 @@ export default defineRule({
     if (mayName(container, takesFlagsOnly)) return;
     const flags = readFlags(server.command?.words ?? []);
     if (flags.some(({ name, dynamic }) => dynamic || /^config$|^model-(?:repository|store)$/.test(name))) return;
-    if (server.command?.words.some(({ dynamic }) => dynamic) === true) return;
+    if (server.command?.words.some(({ dynamic, text }) => dynamic || ofKserve.test(text)) === true) return;
     const { unknown } = servedModel(container, workload);
     if (unknown?.kind !== 'unnamed' || unknown.detail !== null) return;
     const variable = takesFlagsOnly ? namingVariable(container) : undefined;
@@ -116,6 +116,9 @@ export default defineRule({
     else reportVariable(variable, container, context);
   },
 });
+
+/** Where KServe mounts a model, as others do. */
+const ofKserve = /^(?:--[\w-]+=)?\/mnt\/models\/?$/;
 
 /** The name of the preset that a workload of KAITO serves or tunes. */
 function presetOf({ kind, apiVersion, manifest: { root } }: Workload): Cursor | undefined {

@@ -27,7 +27,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * path is in an emptyDir that no other container mounts: each new pod starts with an empty one. Triton starts without models. A script that
  * is mounted at `/scritps` is not found at `/scripts`. What an init container downloads to its own file system, or to an emptyDir that no other
  * container mounts, is gone when it ends. The published images of servers have no models: without a volume at `/models`, nothing is there.
- * A name without an organization (`Qwen3-8B`) is no model of Hugging Face, and one of Ollama (`llama3.1:8b`) is no model of another server.
+ * A name without an organization (`Qwen3-8B`) is not a model of Hugging Face, and one of Ollama (`llama3.1:8b`) is not a model of another server.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -128,7 +128,7 @@ export default defineRule({
       const meant = full === undefined ? ', as models of Hugging Face have:' : `; did you mean ${shorten(full, 46)}?`;
       context.report({
         message: isOllama
-          ? `${shorten(name, 48)} is a name in Ollama's library, which this server does not know: it finds no model`
+          ? `${shorten(name, 48)} has the form of Ollama's names, which this server does not read: it finds no model`
           : `${shorten(name, 32)} is on no volume and has no organization${meant} ${full === undefined ? 'the' : 'The'} server finds no model`,
         span: bareSpan,
         fixes: () =>

@@ -8,7 +8,9 @@ import { outdatedFlags } from '../evidence/outdated-flags.ts';
 import { lackingStart, repeatedEntrypoint } from '../evidence/repeated-entrypoint.ts';
 import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
+import { growing } from '../evidence/server-flag-values.ts';
 import { valueNeeded, wrongFlags } from '../evidence/server-flags.ts';
+import { namesRelease } from '../evidence/server-release.ts';
 import { switchesWithValue } from '../evidence/server-switches.ts';
 import { runsAsWritten, startedServers } from '../evidence/sole-server.ts';
 import { unreadByOllama } from '../evidence/unread-ollama.ts';
@@ -44,10 +46,10 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Model servers stop at the first flag that they do not know, and at values out of range. The pod keeps restarting and holds its GPUs, but
  * never serves. Most such flags are misspelled, are those of another server, or are options of `docker run` (`--shm-size`), which
- * belong before the image. The images of Triton and SGLang run their arguments as a command, so flags alone are no program. A switch takes no value: `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a
+ * belong before the image. The images of Triton and SGLang run their arguments as a command, so flags alone are not a program. A switch takes no value: `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a
  * variable such as `MAX_MODEL_LEN` it starts, but uses its default (severity warning), and so does Ollama with `OLLAMA_NUM_CTX`. Some need another one: vLLM's
  * `--enable-auto-tool-choice` a parser, Triton's `--load-model` the control mode explicit. Newer releases of vLLM have no `--swap-space` or
- * `--disable-log-requests` any more, and newer builds of llama.cpp need a value after `--flash-attn` (severity warning if the tag of the image moves).
+ * `--disable-log-requests` any more, and newer builds of llama.cpp need a value after `--flash-attn` (severity warning if the tag of the image moves, as for names of formats and parsers).
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -124,6 +126,7 @@ export default defineRule({
       const mustBe = value && valueNeeded('vllm', name.replaceAll('_', '-'), value);
       if (mustBe && !isTemplated(setting))
         report({
+          severity: growing.has(name.replaceAll('_', '-')) ? 'warning' : 'error',
           message: `${shorten(name, 40)} must be ${mustBe}, not ${shorten(value, 20)}: vLLM does not start`,
           span: spanOf(setting),
         });
@@ -144,6 +147,7 @@ function reportRuntime(container: Container, { workload, document, report }: Pod
     const span = mustBe && spanOfWords(document, args, [flag.word, flag.valueWord ?? flag.word]);
     if (mustBe === undefined || !span || !flag.word.text.startsWith('--')) continue;
     report({
+      severity: growing.has(flag.name) ? 'warning' : 'error',
       message: `--${flag.written} must be ${mustBe}, not ${shorten(flag.value ?? '', 20)}: vLLM does not start`,
       span,
     });
@@ -181,7 +185,9 @@ function reportFlags(program: string, words: readonly Word[], container: Contain
     const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
     if (span === undefined) continue;
     const name = `${flag.word.text.startsWith('--') ? '--' : '-'}${shorten(flag.written, 40)}`;
+    const isCertain = mustBe === undefined || !growing.has(flag.name) || namesRelease(container);
     report({
+      severity: isCertain ? 'error' : 'warning',
       message:
         mustBe !== undefined
           ? `${name} must be ${mustBe}, not ${shorten(flag.value ?? '', 20)}: ${title} does not start`
@@ -249,7 +255,7 @@ function reportCommandInArgs(container: Container, { document, report }: PodSetC
   if (start !== undefined) {
     const program = start.join(' ');
     report({
-      message: `The image runs its arguments, and ${shorten(first.value, 30)} is no program: the container does not start${program && `; put ${program} first`}`,
+      message: `The image runs its arguments, and ${shorten(first.value, 30)} is not a program: the container does not start${program && `; put ${program} first`}`,
       span: spanOf(first.at),
       fixes: () =>
         start.length === 0

@@ -46,10 +46,11 @@ export function landingOf(
 export function poolsFor(
   scope: Scope,
   wanted: readonly NodeTerm[],
+  cards: number,
   tolerated?: readonly Tolerated[],
 ): Landing | undefined {
   scope.workspace.dependOn(poolKinds);
-  const fitting = poolsIn(scope.workspace).fitting(wanted);
+  const fitting = poolsIn(scope.workspace).fitting(wanted, cards);
   const open = openIn(tolerated, fitting);
   return landingNear(scope, fitting, open.length === fitting.places.all.length ? fitting : poolGroup(open));
 }
@@ -121,7 +122,7 @@ interface Pools {
   readonly unselected: PoolGroup;
   readonly cloud: () => CloudSign | undefined;
   readonly linked: (wanted: readonly RequiredLabel[]) => PoolGroup;
-  readonly fitting: (wanted: readonly NodeTerm[]) => PoolGroup;
+  readonly fitting: (wanted: readonly NodeTerm[], cards: number) => PoolGroup;
 }
 
 /** More pools are generated, or those of many projects. */
@@ -212,14 +213,14 @@ function poolsIn(workspace: Workspace): Pools {
       answers.set(question, made);
       return made;
     },
-    fitting(wanted) {
-      const question = `fitting ${JSON.stringify(wanted)}`;
+    fitting(wanted, cards) {
+      const question = `fitting ${cards} ${JSON.stringify(wanted)}`;
       const answer = answers.get(question);
       if (answer !== undefined) return answer;
       // Cards alone do not say which of several clouds has the pods.
       const isIn = providerOfTerms(wanted) !== null || pools.cloud() !== undefined;
       const open = !isIn || unselected.places.all.length > maxFitting ? [] : unselected.places.all;
-      const made = poolGroup(open.filter(({ pool }) => canMeet(pool, wanted)));
+      const made = poolGroup(open.filter(({ pool }) => canMeet(pool, wanted, cards)));
       answers.set(question, made);
       return made;
     },

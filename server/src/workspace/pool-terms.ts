@@ -9,9 +9,10 @@ import { regionsOfTerms } from '../model/placement.ts';
 /**
  * Whether a pool may add nodes for pods that select nodes only by what follows from their machines and their place: instance types, cards, regions,
  * capacity types. Any other label may be that of other nodes.
+ * @param cards how many of them a pod requests
  */
-export function canMeet({ terms = [] }: NodePool, wanted: readonly NodeTerm[]): boolean {
-  return wanted.some((term) => term.every(describesNodes) && terms.some((own) => agree(own, term)));
+export function canMeet({ terms = [] }: NodePool, wanted: readonly NodeTerm[], cards: number): boolean {
+  return wanted.some((term) => term.every(describesNodes) && terms.some((own) => agree(own, term, cards)));
 }
 
 function describesNodes({ key }: NodeRequirement): boolean {
@@ -23,7 +24,7 @@ const general = wordSet(
   'failure-domain.beta.kubernetes.io/region failure-domain.beta.kubernetes.io/zone',
 );
 
-function agree(own: NodeTerm, wanted: NodeTerm): boolean {
+function agree(own: NodeTerm, wanted: NodeTerm, cards: number): boolean {
   const isShared = (one: NodeRequirement) =>
     own.every(
       ({ key, operator, values }) =>
@@ -38,7 +39,7 @@ function agree(own: NodeTerm, wanted: NodeTerm): boolean {
   const [bought, asked] = [capacityOf(own), capacityOf(wanted)];
   const isSold = bought === undefined || asked === undefined || bought === asked;
   if (!isNear || !isSold || !wanted.every(isShared)) return false;
-  return machinesOf(own).some((type) => isAllowed([wanted], type));
+  return machinesOf(own).some((type) => (type.gpuCount ?? cards) >= cards && isAllowed([wanted], type));
 }
 
 /** The machines with accelerators that a term of a pool allows. */
