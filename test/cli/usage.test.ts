@@ -29,10 +29,7 @@ describe('a usage error has one sentence and status 2', () => {
       'project/serving/chat.yaml is a manifest, not a config; use a file with settings, such as region: us-east-1',
     ],
     [['check', '--output=', 'project'], "'' is not a file: name one for the report"],
-    [
-      ['check', '--output', '-', 'project'],
-      "'-' is not a file: without a file, the report goes to standard output",
-    ],
+    [['check', '--output', '-', 'project'], "'-' is not a file: without a file, the report goes to standard output"],
     [
       ['check', '--stdin-filename', 'a.yaml', 'project'],
       '--stdin-filename requires the path -, which reads standard input',
