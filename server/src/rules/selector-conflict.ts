@@ -114,7 +114,7 @@ export default defineRule({
 /** Whether one value is the other, or may be a misspelling of it, which selector-value reports. */
 function isAlike(a: string, b: string): boolean {
   const [first, second] = [a, b].map((one) => one.toLowerCase().replace(/[^a-z0-9]/g, ''));
-  return a === b || (/[a-z]/i.test(a) && (first?.startsWith(second ?? '') || second?.startsWith(first ?? '')) === true);
+  return a === b || (/[a-z]/i.test(a) && (first?.includes(second ?? '') || second?.includes(first ?? '')) === true);
 }
 
 /** A label of which the selector and the affinity allow different values, or whose only values another expression excludes. */

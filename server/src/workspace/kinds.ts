@@ -15,7 +15,7 @@ export function kindsIn(text: string): ReadonlySet<string> {
   // Pods that share a claim must find each other.
   if (text.includes(claimUse)) kinds.add(claimUse);
   if (/\b(?:timeSlicing|mps):/.test(text)) kinds.add(sharingKind);
-  if (/pod-group|group-name/.test(text)) kinds.add(gangKind);
+  if (/pod-group|group-name/.test(text) || writtenLabels.test(text)) kinds.add(gangKind);
   if (headerOf(text).length > 0) kinds.add(headerKind);
   if (text.includes('AWS::') && stackPool.test(text)) kinds.add('CloudFormationTemplate');
   if (pulumiPool.test(text)) kinds.add('Project');
@@ -24,6 +24,9 @@ export function kindsIn(text: string): ReadonlySet<string> {
     kinds.add(operationsKind);
   return kinds;
 }
+
+/** A template that writes labels of pods, or more: it may name a group. */
+const writtenLabels = /\b(?:labels|metadata|spec|template):\s{0,200}\{\{/;
 
 /** A pool in a project of Pulumi's YAML, whose files name no kind. */
 const pulumiPool = /\btype:[ \t]{1,9}[\w:/-]{1,60}:(?:Node|Agent)(?:Group|Pool)\b/;
