@@ -145,7 +145,8 @@ export function reportProblems(format: string, file: FileAnalysis): readonly Pro
   }
 }
 
-const words = /\b(?:NaN|Infinity|undefined)\b|\[object \w+\]/;
+/** Values that no report may show. Infinity is also a model server, which messages list after FasterWhisper. */
+export const oddWords = /\b(?:NaN|(?<!FasterWhisper, )Infinity|undefined)\b|\[object \w+\]/;
 
 interface Oddity {
   readonly what: string;
@@ -157,7 +158,7 @@ export function oddity(answer: unknown, text: string): Oddity | undefined {
   if (typeof answer === 'number')
     return Number.isFinite(answer) ? undefined : { what: 'nan', why: `it contains ${answer}` };
   if (typeof answer === 'string') {
-    const word = words.exec(answer)?.[0];
+    const word = oddWords.exec(answer)?.[0];
     if (word === undefined || text.includes(word)) return undefined;
     return {
       what: 'nan',

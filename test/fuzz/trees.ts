@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { oddWords } from './answers.ts';
 import { runCheck } from './command-line.ts';
 import { fewer, shrinkText } from './shrink.ts';
 import { type Problem, type Target, thrown } from './target.ts';
@@ -166,7 +167,7 @@ function outputProblems(format: string, stdout: string, stderr: string): readonl
       .find((line) => line !== '' && !/^::(error|warning|notice) (title|file|line)/.test(line));
     if (odd !== undefined) problems.push(['github-line', JSON.stringify(odd.slice(0, 200))]);
   }
-  const word = /\b(?:NaN|Infinity|undefined)\b|\[object \w+\]/.exec(stdout + stderr)?.[0];
+  const word = oddWords.exec(stdout + stderr)?.[0];
   if (word !== undefined) problems.push(['nan-in-report', word]);
   return problems;
 }
