@@ -1,4 +1,4 @@
-import { listsPools } from '../model/kinds/object-kinds.ts';
+import { kindsFor, listsPools } from '../model/kinds/object-kinds.ts';
 import { lowerManifests } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { getIn, spanOf } from '../yaml/cursor.ts';
@@ -69,10 +69,13 @@ export function summarizeDocument(text: string, document: () => YamlDocument, op
         const name = getIn(root, 'metadata', 'name');
         const gangs = kinds().has(gangKind) ? membersIn(manifest, options) : [];
         // Skip objects whose name is not literal in the text: files are parsed only for names that occur in them.
-        if (!kinds().has(kind) || name === undefined || manifest.name === null) return gangs;
-        if (name.node.kind !== 'scalar' || name.node.templated) return gangs;
+        if (!kinds().has(kind) || name === undefined) return gangs;
+        // An installer counts whatever its name is.
+        const isUnnamed = manifest.name === null || name.node.kind !== 'scalar' || name.node.templated;
+        if (isUnnamed && !installerKinds.has(kind)) return gangs;
+        if (isUnnamed) return [{ group, namespace, name: '', span: spanOf(name), kind, facts: () => null }, ...gangs];
         const facts = lazy(() => factsOf(manifest, options));
-        const own = { group, namespace, name: manifest.name, span: spanOf(name) };
+        const own = { group, namespace, name: manifest.name ?? '', span: spanOf(name) };
         const sharing = kind === 'ConfigMap' && kinds().has(sharingKind) ? sharingConfigs(manifest) : [];
         if (sharing.length === 0) return [{ ...own, kind, facts }, ...gangs];
         return [
@@ -84,6 +87,8 @@ export function summarizeDocument(text: string, document: () => YamlDocument, op
     references: lazy(() => manifests().flatMap(referencesOf)),
   };
 }
+
+const installerKinds: ReadonlySet<string> = new Set(kindsFor('installer'));
 
 /** The pods of an object that name a PodGroup, as if they were objects of its name. */
 function membersIn(manifest: Manifest, options: FactsOptions): readonly ObjectSummary[] {
