@@ -108,22 +108,22 @@ export function exportedInstead(name: string): string | undefined {
     own.some((one) => written.startsWith(one)) || /^\w+_(?:prompt|generation|request|iteration)_/.test(written);
   if (own.length === 0 || isKnown || /router|incoming/.test(written)) return undefined;
   const words = written.split('_').slice(1).map(stem);
-  const told = words.filter((word) => !amounts.has(word));
-  const plain = inOtherWords(server, told);
-  if (plain !== undefined || told.length < 2) return plain;
+  const subject = words.filter((word) => !amounts.has(word));
+  const plain = inOtherWords(server, subject);
+  if (plain !== undefined || subject.length < 2) return plain;
   const meant = own.find((one) => {
     const parts = new Set(one.split('_').map(stem));
-    return told.every((word) => parts.has(word));
+    return subject.every((word) => parts.has(word));
   });
   return meant?.replace('_', ':');
 }
 
 /** The metric that a name with other words certainly means: `vllm_queue_depth`, `vllm_pending_requests`, `sglang_active_requests`. */
-function inOtherWords(server: string, told: readonly string[]): string | undefined {
+function inOtherWords(server: string, subject: readonly string[]): string | undefined {
   const [waiting, running] = server === 'vllm' ? vllmCounts : sglangCounts;
-  if (told.length === 0) return undefined;
-  if (told.every((word) => waitingWords.has(word))) return waiting;
-  return told.every((word) => runningWords.has(word)) ? running : undefined;
+  if (subject.length === 0) return undefined;
+  if (subject.every((word) => waitingWords.has(word))) return waiting;
+  return subject.every((word) => runningWords.has(word)) ? running : undefined;
 }
 
 const vllmCounts = ['vllm:num_requests_waiting', 'vllm:num_requests_running'] as const;

@@ -11,7 +11,7 @@ export interface ReservedLabel {
 }
 
 /**
- * The labels of GPU pools in the domains of Kubernetes. A kubelet that is told to give itself one of them, such as a role, does not start; eksctl and
+ * The labels of GPU pools in the domains of Kubernetes. A kubelet configured to give itself one of them, such as a role, does not start; eksctl and
  * Karpenter reject them before. https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction
  */
 export function reservedLabels(manifest: Manifest): readonly ReservedLabel[] {
