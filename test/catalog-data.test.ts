@@ -21,8 +21,17 @@ const instances = read('instances', schema.instancesFile);
 const prices = read('prices', schema.pricesFile);
 const interruptions = read('interruptions', schema.interruptionsFile);
 const platforms = read('platforms', schema.platformsFile);
-/** Written by hand; test/command/program-data.test.ts and test/model-shapes.test.ts check them. */
-const curated = ['fields.json', 'flags.json', 'images.json', 'models.json', 'programs.json', 'variables.json'];
+const sales = read('sales', schema.salesFile);
+/** Written by hand; most are checked by test/command/program-data.test.ts and test/model-shapes.test.ts. */
+const curated = [
+  'fields.json',
+  'flags.json',
+  'images.json',
+  'models.json',
+  'programs.json',
+  'sales.json',
+  'variables.json',
+];
 /** Generated from the sources in scripts/api; test/rules/generated.test.ts compares it with them. */
 const ofTypes = 'api.json';
 const generated = readdirSync(data).filter((name) => !curated.includes(name) && name !== ofTypes);
@@ -51,6 +60,7 @@ describe('the catalog data', () => {
       [instances.sources, instances.instances.map((instance) => instance[10])],
       [prices.sources, prices.asOf.map(([, source]) => source)],
       [interruptions.sources, [interruptions.source]],
+      [sales.sources, sales.sales.map((sale) => sale.source)],
       [platforms.sources, platforms.platforms.flatMap((platform) => Object.values(platform.sources))],
     ];
     for (const [sources, records] of used) {
@@ -135,6 +145,17 @@ describe('the catalog data', () => {
       expect(regions, type).not.toContain(undefined);
       expect(new Set(regions).size, type).toBe(regions.length);
     }
+  });
+
+  it('has no on-demand price for a machine that is not sold on demand', () => {
+    const all = sales.sales.flatMap((sale) => sale.types);
+    expect(new Set(all).size).toBe(all.length);
+    // Azure's price list still has some retired machines.
+    const types = sales.sales.flatMap((sale) => (sale.retired === undefined ? sale.types : []));
+    const onDemand = prices.groups.flatMap(([, instanceType, , , parts]) =>
+      parts.some(([, , rows]) => rows.some(([, price]) => price !== null)) ? [instanceType] : [],
+    );
+    expect(onDemand.filter((instanceType) => types.includes(instanceType))).toEqual([]);
   });
 
   it('stays small enough to ship', () => {

@@ -84,6 +84,10 @@ describe('a bad config', () => {
       "fleet: unknown key 'fleet'; known: extends, platform, provider, region, gpu, neuron, tpu, gaudi, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, modelParams, prices, budgets, taints, nodePools, rules, ruleOptions, ignore, priceFile, overrides",
     ],
     ['capacity: spots', "spots: 'capacity' cannot be 'spots'; did you mean 'spot'?"],
+    [
+      'provider: on-prem',
+      "on-prem: 'provider' cannot be 'on-prem': leave it out for your own machines, and set prices.onPrem",
+    ],
     ['capacity: cheap', "cheap: 'capacity' cannot be 'cheap'; allowed: spot, on-demand"],
     [
       'platform: eks',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { gpus, gpusMentioned, gpusNamed, instanceType } from '../server/src/catalog/index.ts';
+import { modelsOfNodeLabel } from '../server/src/model/named-models.ts';
 
 const ids = (models: readonly { readonly id: string }[]) => models.map(({ id }) => id);
 
@@ -141,5 +142,16 @@ describe('an instance type', () => {
 
   it.each(['ml.', 'ml', 'p5', 'Standard_', 'constructor', 'x'.repeat(100)])('%s is unknown', (written) => {
     expect(instanceType(written)).toBeUndefined();
+  });
+});
+
+describe('the models that a node label names', () => {
+  it.each([
+    // A cloud's own value names one card where its words alone name two.
+    ['cloud.google.com/gke-accelerator', 'nvidia-tesla-a100', ['a100-40gb-sxm']],
+    ['example.com/gpu', 'nvidia-tesla-a100', ['a100-40gb-sxm', 'a100-80gb-sxm']],
+    ['node.kubernetes.io/instance-type', 'p4d.24xlarge', ['a100-40gb-sxm']],
+  ])('%s: %s', (key, value, models) => {
+    expect(ids(modelsOfNodeLabel(key, value))).toEqual(models);
   });
 });

@@ -156,6 +156,23 @@ export const interruptionsFile = z.strictObject({
   types: z.array(z.tuple([labelValue, z.array(z.array(z.int().nonnegative()))])),
 });
 
+export const salesFile = z.strictObject({
+  sources,
+  sales: z.array(
+    z
+      .strictObject({
+        provider,
+        types: z.array(z.string().min(1)).min(1),
+        retired: z.iso.date().optional(),
+        successor: z.string().min(1).optional(),
+        ways: z.array(z.enum(['spot', 'flex-start', 'reservation', 'capacity block', 'commitment'])).optional(),
+        date,
+        source: places,
+      })
+      .refine(({ retired, ways }) => (retired === undefined) !== (ways === undefined), 'retired, or sold in some way'),
+  ),
+});
+
 const modelName = z.string().regex(/^[\w.-]+\/[\w.-]+$/);
 const count = z.int().nonnegative();
 const modelKind = z.enum(['language', 'embedding', 'reranker', 'encoder', 'speech', 'diffusion', 'vision']);

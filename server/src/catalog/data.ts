@@ -11,4 +11,5 @@ export { default as modelsJson } from './data/models.json' with { type: 'json' }
 export { default as platformsJson } from './data/platforms.json' with { type: 'json' };
 export { default as pricesJson } from './data/prices.json' with { type: 'json' };
 export { default as programsJson } from './data/programs.json' with { type: 'json' };
+export { default as salesJson } from './data/sales.json' with { type: 'json' };
 export { default as variablesJson } from './data/variables.json' with { type: 'json' };

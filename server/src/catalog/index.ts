@@ -67,6 +67,7 @@ export { acceleratorResourcePrefixes, familyExamples } from './resource-families
 export { type AcceleratorResource, acceleratorResourceNames, type CounterUnit } from './resource-records.ts';
 export { offersDeviceFiles, shapeWords } from './resource-shape.ts';
 export { acceleratorResource, knownAccelerator } from './resources.ts';
+export { saleOf } from './sales.ts';
 export type * from './types.ts';
 export { usableGiB as usableCardGiB } from './usable-memory.ts';
 export { type FormatId, ggufFormat, variantFormat, type WeightFormat, weightFormat } from './weight-formats.ts';

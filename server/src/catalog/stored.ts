@@ -2,9 +2,18 @@
  * The catalog's JSON files as stored, before lookups are built on them. Each file stores the parts of its sources once; a record refers to
  * them by index. test/catalog.test.ts checks every record against these types.
  */
-import { gpusJson, instancesJson, interruptionsJson, migJson, modelsJson, platformsJson, pricesJson } from './data.ts';
+import {
+  gpusJson,
+  instancesJson,
+  interruptionsJson,
+  migJson,
+  modelsJson,
+  platformsJson,
+  pricesJson,
+  salesJson,
+} from './data.ts';
 import type { ModelKind } from './model-shape.ts';
-import type { GpuModel, InstanceType, MigProfile, MigTable, PlatformFacts, Provider } from './types.ts';
+import type { GpuModel, InstanceType, MigProfile, MigTable, PlatformFacts, Provider, Sale } from './types.ts';
 import type { FormatId } from './weight-formats.ts';
 
 /** Indexes into a file's `sources`. */
@@ -87,6 +96,11 @@ export interface StoredInterruptions {
   readonly types: readonly (readonly [instanceType: string, regions: readonly (readonly number[])[]])[];
 }
 
+export interface StoredSales {
+  readonly sources: readonly string[];
+  readonly sales: readonly Stored<Sale>[];
+}
+
 /** `source` is an index into the file's table. */
 export type StoredModel = readonly [
   name: string,
@@ -164,6 +178,7 @@ export const storedMig = migJson as unknown as StoredMig;
 export const storedInstances = instancesJson as unknown as StoredInstances;
 export const storedPrices = pricesJson as unknown as StoredPriceFile;
 export const storedInterruptions = interruptionsJson as unknown as StoredInterruptions;
+export const storedSales = salesJson as unknown as StoredSales;
 export const storedModels = modelsJson as unknown as StoredModels;
 export const storedPlatforms = platformsJson as unknown as StoredPlatforms;
 

@@ -103,6 +103,18 @@ export interface InstanceType extends Source {
   readonly unsourced: readonly string[];
 }
 
+/** How a provider sells instance types that cannot be had on demand. */
+export interface Sale extends Source {
+  readonly provider: Provider;
+  readonly types: readonly string[];
+  /** The day on which they were retired: no machine of these types exists. */
+  readonly retired?: string;
+  /** The series that the provider recommends instead. */
+  readonly successor?: string;
+  /** The ways to get one; empty: new machines are not started. */
+  readonly ways?: readonly ('spot' | 'flex-start' | 'reservation' | 'capacity block' | 'commitment')[];
+}
+
 /** A provider's price of one instance type in one region, in US dollars per hour for the whole instance. */
 export interface Offer {
   readonly provider: Provider;

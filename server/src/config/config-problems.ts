@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
 import { gpus } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { rules } from '../rules/index.ts';
 import { renderScalar } from '../yaml/render.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -99,8 +100,18 @@ function explain(problem: string, near: readonly string[], otherwise: string): E
 function notAllowed(name: string, actual: unknown, allowed: readonly string[]): Explained {
   const value = describe(actual);
   const near = typeof actual === 'string' ? nearest(actual, allowed) : [];
+  if (name === "'provider'" && typeof actual === 'string' && ownMachines.has(actual.toLowerCase()))
+    return {
+      message: `${name} cannot be ${value}: leave it out for your own machines, and set prices.onPrem`,
+      near: [],
+    };
   return explain(`${name} cannot be ${value}`, near, `; allowed: ${allowed.join(', ')}`);
 }
+
+/** What people call their own machines. */
+const ownMachines = wordSet(
+  'onprem on-prem onpremise on-premise on-premises bare-metal baremetal local self-hosted none',
+);
 
 /** The file comes with a repository: its content must not make the user's machine connect to anything. */
 function machineOnly(key: string): string {

@@ -4,6 +4,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { formatGiB, formatNumber } from './money.ts';
 import type { NoEstimate, UnknownCount } from './no-estimate.ts';
 import { modelName, requestedWords } from './requested-words.ts';
+import { saleWords } from './sale-words.ts';
 
 /** Why there is no price, for hovers and reports: a sentence without its period. */
 export function noEstimateWords(reason: NoEstimate): string {
@@ -61,6 +62,8 @@ export function noEstimateWords(reason: NoEstimate): string {
       const cards = machineNamed(instanceType ?? '')?.gpuCount;
       if (cards != null && cards >= 1 && cards < devices)
         return `Price unknown: ${instanceType} has ${cards} ${cards === 1 ? 'device' : 'devices'}, and a pod requests ${devices}`;
+      const sale = saleWords(reason);
+      if (sale !== undefined) return sale;
       const on = instanceType ?? (provider === null ? null : providerName(provider));
       const requested = `${devices} × ${models.map(modelName).join(' or ')}`;
       const [seller, ...others] = reason.sellers ?? [];

@@ -1,6 +1,7 @@
 import { formatHourly } from './money.ts';
 import { noEstimateWords } from './no-estimate-words.ts';
 import type { PoolProblem } from './pool-cost.ts';
+import { machineSaleWords } from './sale-words.ts';
 
 /** Why a pool has no price: a clause after `price unknown: `. */
 export function poolProblemWords(problem: PoolProblem): string {
@@ -12,6 +13,8 @@ export function poolProblemWords(problem: PoolProblem): string {
     case 'unpriced': {
       const { machines, region, pricing, onDemand } = problem;
       const [first, ...others] = machines;
+      const sale = first === undefined || others.length > 0 || pricing === 'spot' ? undefined : machineSaleWords(first);
+      if (sale !== undefined) return sale;
       const of =
         first === undefined ? ' for it' : ` for ${others.length === 0 ? first : `${first} and ${others.length} more`}`;
       const place = region === null ? '' : ` in ${region}`;

@@ -14,7 +14,7 @@ import {
 import { countIn } from '../model/count.ts';
 import { objectKinds } from '../model/kinds/object-kinds.ts';
 import { groupOf } from '../model/manifest.ts';
-import { modelsInLabel } from '../model/named-models.ts';
+import { modelsOfNodeLabel } from '../model/named-models.ts';
 import { isTaintEffect, type NodePool, type NodeTaint } from '../model/node-pool.ts';
 import { lowerRequirement, type NodeRequirement, type NodeTerm } from '../model/node-terms.ts';
 import { lowerQuantity } from '../model/quantity.ts';
@@ -178,9 +178,9 @@ function gpusOf([first = [], ...others]: readonly (readonly GpuModel[])[]): Pick
   return ids.size > 0 ? { gpus: [...ids] } : {};
 }
 
-/** The models that the labels of a pool's nodes name in words; those of its machines take precedence. */
+/** The models that the labels of a pool's nodes name; those of its machines take precedence. */
 function gpusInLabels(labels: Table<string>): Pick<NodePool, 'gpus'> {
-  const named = Object.entries(labels).map(([key, value]) => modelsInLabel(key, [value]));
+  const named = Object.entries(labels).map(([key, value]) => modelsOfNodeLabel(key, value));
   return gpusOf(named.filter((models) => models.length > 0));
 }
 

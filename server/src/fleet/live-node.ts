@@ -1,5 +1,4 @@
-import { gpusByLabel } from '../catalog/index.ts';
-import { modelsInLabel } from '../model/named-models.ts';
+import { modelsOfNodeLabel } from '../model/named-models.ts';
 import { sliceByLabels } from '../model/shares.ts';
 import type { ClusterNodeState } from './cluster-index.ts';
 import type { ClusterNode, ClusterPod } from './cluster-objects.ts';
@@ -99,8 +98,7 @@ function withModel(machine: Machine, offered: readonly DraDevices[]): Machine {
   if (machine.model !== null || first?.product == null) return machine;
   const key = 'nvidia.com/gpu.product';
   const label = first.product.replaceAll(' ', '-');
-  const exact = gpusByLabel(key, label);
-  const models = exact.length > 0 ? exact : modelsInLabel(key, [label]);
+  const models = modelsOfNodeLabel(key, label);
   const [model] = models.length === 1 ? models : [];
   const found: LiveModel = { id: model?.id ?? null, name: model?.name ?? first.product, from: first.driver };
   return { ...machine, model: found };

@@ -1,5 +1,13 @@
 import type { GpuModel } from '../catalog/index.ts';
-import { gpus, gpusMentioned, gpusNamed, instanceType, isInstanceTypeLabel, mayNameGpu } from '../catalog/index.ts';
+import {
+  gpus,
+  gpusByLabel,
+  gpusMentioned,
+  gpusNamed,
+  instanceType,
+  isInstanceTypeLabel,
+  mayNameGpu,
+} from '../catalog/index.ts';
 import { gpusByPciLabel } from '../catalog/pci-devices.ts';
 import { either, partOf } from '../catalog/word-patterns.ts';
 import { isTemplated, keyOf, type Located } from '../yaml/cursor.ts';
@@ -21,6 +29,12 @@ export function modelsInLabel(key: string, values: readonly string[]): readonly 
   if (values.length === 0 || isAboutPlaces(key)) return [];
   const models = values.map((value) => modelsOfValue(key, value));
   return models.some((found) => found.length === 0) ? [] : [...new Set(models.flat())];
+}
+
+/** The models that a label of a node names: by the catalog's own values, else in words. */
+export function modelsOfNodeLabel(key: string, value: string): readonly GpuModel[] {
+  const exact = gpusByLabel(key, value);
+  return exact.length > 0 ? exact : modelsInLabel(key, [value]);
 }
 
 /** Whether a label says which machine a node is: the instance type, or a word that stands for it. */

@@ -14,7 +14,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { countIn } from './count.ts';
 import type { CrossReferences, FlavorFacts, Landing, LivePools, RequiredLabel } from './cross-references.ts';
 import { modelsOfMachines } from './machine-terms.ts';
-import { modelsInLabel, modelsMentioned, type NamedModels } from './named-models.ts';
+import { modelsMentioned, modelsOfNodeLabel, type NamedModels } from './named-models.ts';
 import type { NodePool, Tolerated } from './node-pool.ts';
 import { allowedValues, inBoth, type NodeTerm } from './node-terms.ts';
 import { type Inherited, objectName } from './referenced.ts';
@@ -286,7 +286,7 @@ function ofFlavor(
 ): Pick<OtherNodes, 'terms' | 'inherited'> & { readonly candidates: readonly GpuModel[] } {
   const written = Object.entries(labels ?? {});
   const own = written.map(([key, value]) => ({ key, operator: 'In' as const, values: [value] }));
-  const labeled = written.flatMap(([key, value]) => modelsInLabel(key, [value]));
+  const labeled = written.flatMap(([key, value]) => modelsOfNodeLabel(key, value));
   const landing =
     own.length === 0
       ? undefined

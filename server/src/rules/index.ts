@@ -63,6 +63,7 @@ import identicalRuns from './identical-runs.ts';
 import idleGpuContainer from './idle-gpu-container.ts';
 import imageInvalid from './image-invalid.ts';
 import imageNotPinned from './image-not-pinned.ts';
+import instanceRetired from './instance-retired.ts';
 import instanceWithoutGpu from './instance-without-gpu.ts';
 import jobInvalid from './job-invalid.ts';
 import jobNeverCompletes from './job-never-completes.ts';
@@ -267,6 +268,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['idle-gpu-container', idleGpuContainer],
   ['image-invalid', imageInvalid],
   ['image-not-pinned', imageNotPinned],
+  ['instance-retired', instanceRetired],
   ['instance-without-gpu', instanceWithoutGpu],
   ['job-invalid', jobInvalid],
   ['job-never-completes', jobNeverCompletes],

@@ -10,6 +10,7 @@ import {
   type Provider,
   providerName,
   providerOfLabel,
+  saleOf,
   spotSelector,
 } from '../../catalog/index.ts';
 import type { ProjectConfig } from '../../config.ts';
@@ -87,6 +88,7 @@ const capacityWords = [
 function instanceTypes({ provider, region, prices }: ProjectConfig): readonly Word[] {
   return allInstanceTypes()
     .filter((type) => provider === null || type.provider === provider)
+    .filter(({ name }) => saleOf(name)?.retired === undefined)
     .map(({ name, gpu, gpuCount, provider: owner }) => {
       const price =
         ownInstancePrice(prices, name) ?? listPrice(name, owner, owner === provider ? region : null, prices.sheet);

@@ -1,7 +1,6 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import {
   gpus,
-  gpusByLabel,
   instanceType,
   isGpuLabel,
   isInstanceTypeLabel,
@@ -14,7 +13,7 @@ import {
 import type { ProjectConfig } from '../../config.ts';
 import { gpuPrices, priceRange } from '../../cost/gpu-prices.ts';
 import { formatHourly } from '../../cost/money.ts';
-import { modelsInLabel } from '../../model/named-models.ts';
+import { modelsInLabel, modelsOfNodeLabel } from '../../model/named-models.ts';
 import { acceleratorByName, type RequestedResource } from '../../model/requested-resource.ts';
 import type {
   AcceleratorRequest,
@@ -257,8 +256,7 @@ function valueFacts(key: string, value: string, { prices }: ProjectConfig): read
     ];
     return [{ kind: 'text', text: `${providerName(type.provider)} ${type.name}: ${parts.filter(Boolean).join(', ')}` }];
   }
-  const exact = gpusByLabel(key, value);
-  return (exact.length > 0 ? exact : modelsInLabel(key, [value])).map((gpu): Block => {
+  return modelsOfNodeLabel(key, value).map((gpu): Block => {
     const range = priceRange(gpuPrices(gpu, undefined, prices));
     const price = range === null ? '' : `; ${formatHourly(range)} on demand, depending on the provider`;
     return { kind: 'text', text: `${gpu.name}: ${describeGpu(gpu)}${price}` };
