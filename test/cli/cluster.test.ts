@@ -139,7 +139,7 @@ test('pods of a workload that wait for the same reason are one row', async () =>
 });
 
 test.each([
-  ['no kubeconfig', () => [], /^gpulint: No kubeconfig: /],
+  ['no kubeconfig', () => [], /^gpulint: No kubeconfig: .* not exist; name one with --kubeconfig, or set KUBECONFIG$/m],
   [
     'a context that does not exist',
     () => ['--context', 'other'],

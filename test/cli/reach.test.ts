@@ -48,11 +48,15 @@ describe('a link outside the project', () => {
     symlinkSync('sub', path.join(cwd, 'within'));
     symlinkSync('sub/a.yaml', path.join(cwd, 'within.yaml'));
     symlinkSync('../outside/nothing.yaml', path.join(cwd, 'broken.yaml'));
+    // Nobody misses what is not a manifest, or a lock of Emacs.
+    symlinkSync('nothing.txt', path.join(cwd, 'broken.txt'));
+    symlinkSync('user@host.1234', path.join(cwd, '.#pod.yaml'));
     const { stdout, stderr, status } = await runCli(['check', '--format', 'json', '.'], { cwd });
     expect(stderr).toBe(`gpulint: linked is skipped: ${leftOut}\n`);
     expect(status).toBe(1);
     const { files } = JSON.parse(stdout) as Report;
     expect(files.map(({ path: name, problem }) => [name, problem])).toEqual([
+      ['broken.yaml', 'a symbolic link whose target does not exist'],
       ['deep.json', leftOut],
       ['link.yaml', leftOut],
       ['pod.yaml', null],

@@ -40,13 +40,29 @@ describe('a usage error has one sentence and status 2', () => {
       ['cost', '--max-hourly', 'low', 'project'],
       "option '--max-hourly <usd>' argument 'low' is invalid: must be an amount in US dollars per hour, such as 12.50; see 'gpulint cost --help'",
     ],
-    [['prices', 'show'], "too many arguments for 'prices'; see 'gpulint prices --help'"],
+    [['prices', 'show'], "unknown command 'show' of 'prices'; see 'gpulint prices --help'"],
+    [['prices', 'refrsh'], "unknown command 'refrsh' of 'prices'; did you mean 'refresh'?"],
+    [['prices', 'refresh', '--region'], /; see 'gpulint prices refresh --help'\n$/],
+    [['help', 'nope'], "unknown command 'nope'; see 'gpulint --help'"],
+    [['help', 'chekc'], "unknown command 'chekc'; did you mean 'check'?"],
+    [['help', 'prices', 'refrsh'], "unknown command 'refrsh' of 'prices'; did you mean 'refresh'?"],
+    [['nope'], "unknown command 'nope'; see 'gpulint --help'"],
+    [['lint', 'project'], "unknown command 'lint'; did you mean 'check'?"],
+    [['version'], "unknown command 'version'; did you mean '--version'?"],
+    [['check', '--json', 'project'], "unknown option '--json'; did you mean '--format json'?"],
+    [['cost', '-o', 'csv', 'project'], "unknown option '-o'; did you mean '--format csv'?"],
+    [['check', '-o', 'report', 'project'], "unknown option '-o'; see 'gpulint check --help'"],
+    [
+      ['check', '--cluster', 'project/plain'],
+      "--cluster project/plain names a path, not a context; write 'gpulint check project/plain --cluster'",
+    ],
   ])('%o', async (args, sentence) => {
-    expect(await runCli(args)).toEqual({ status: 2, stdout: '', stderr: `gpulint: ${sentence}\n` });
+    const stderr = typeof sentence === 'string' ? `gpulint: ${sentence}\n` : expect.stringMatching(sentence);
+    expect(await runCli(args)).toEqual({ status: 2, stdout: '', stderr });
   });
 
   test('help prints the help, of gpulint or of a command', async () => {
-    for (const command of [[], ['check'], ['cost']])
+    for (const command of [[], ['check'], ['cost'], ['prices', 'refresh']])
       expect(await runCli(['help', ...command])).toEqual(await runCli([...command, '--help']));
   });
 

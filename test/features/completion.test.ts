@@ -52,10 +52,27 @@ describe('in .gpulint.yaml', () => {
     return render(text, completeConfig(text, offset));
   });
 
+  test('offers the regions of the provider, and what a rule is', () => {
+    const at = (marked: string) => {
+      const { text, offset } = takeCursor(marked);
+      return completeConfig(text, offset).map(({ label, detail }) => `${label} (${detail})`);
+    };
+    const google = at('platform: gke-standard\nregion: $0\n');
+    expect(google[0]).toBe('us-central1 (Google Cloud)');
+    expect(google.every((one) => one.endsWith('(Google Cloud)'))).toBe(true);
+    expect(at('provider: aws\noverrides:\n  - region: $0\n')).toContain('eu-west-1 (AWS)');
+    expect(at('region: $0\n')).toEqual(expect.arrayContaining(['us-central1 (Google Cloud)', 'us-east-1 (AWS)']));
+    expect(at('rules:\n  gpu-lim$0\n')).toContain('gpu-limits-required (gpu-request, error by default)');
+  });
+
   test('the hover describes the key', () => {
     const content = hoverConfig('overrides:\n  - files: [a]\n    capacity: spot\n', 35);
     expect(content && renderPlain(content.blocks)).toBe(
       'capacity\n\nCapacity type of GPU nodes if a manifest names none.\n\nOne of: spot, on-demand.',
+    );
+    const rule = hoverConfig('rules:\n  gpu-limits-required: off\n', 12);
+    expect(rule && renderPlain(rule.blocks)).toMatch(
+      /^gpu-limits-required\n\nSeverity of this rule, error by default; off disables it\./,
     );
     expect(hoverConfig('capacity: spot\n', 12)).toBeUndefined();
     expect(hoverConfig('nothing: spot\n', 2)).toBeUndefined();

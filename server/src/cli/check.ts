@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import process from 'node:process';
 import { configName } from '../config/places.ts';
 import { plural } from '../cost/money.ts';
@@ -67,6 +68,7 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   if (options.stdinFilename !== undefined && !paths.includes(standardInput)) {
     throw new UsageError('--stdin-filename requires the path -, which reads standard input');
   }
+  refusePathAsContext(options.cluster);
   const other = options.writeBaseline === true ? '--write-baseline' : (options.render ?? options.full) && '--format';
   if (options.diff === true && other) throw new UsageError(`--diff cannot be combined with ${other}`);
   protectInputs(options.output, [...paths, baseline, options.config]);
@@ -145,6 +147,12 @@ function* renderText(
 }
 
 const modelHint = `GPU model unknown for some workloads: to see their prices, set gpu in ${configName}, for example gpu: h100-80gb-sxm\n\n`;
+
+/** `--cluster deploy/` takes the folder for a context and checks the current folder. */
+function refusePathAsContext(context: CheckOptions['cluster']): void {
+  if (typeof context !== 'string' || !/[/\\.]/.test(context) || !fs.existsSync(context)) return;
+  throw new UsageError(`--cluster ${context} names a path, not a context; write 'gpulint check ${context} --cluster'`);
+}
 
 function textOptions({ quiet = false, failOn, color, output, reportUnused = false }: CheckOptions): TextOptions {
   const limit = failOn === 'never' ? 'info' : failOn;

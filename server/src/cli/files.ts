@@ -4,7 +4,7 @@ import { matchesAny } from '../config/globs.ts';
 import { configName } from '../config/places.ts';
 import { kustomizationNames } from '../model/kustomize/kustomization.ts';
 import { isTerraform } from '../workspace/terraform.ts';
-import { isFolder, isSystemPath, type Reach } from './reach.ts';
+import { isFolder, isSystemPath, type Reach, realPath } from './reach.ts';
 import { systemReason } from './usage-error.ts';
 
 /** A file to check, before it is read. */
@@ -108,10 +108,12 @@ function toInput(argument: string, file: string): InputFile {
   return { file, path: withSlashes(below === '' ? argument : below), folder: withSlashes(argument) };
 }
 
-/** Why a walk skips an entry that is neither a file nor a folder; undefined if nobody would miss it. */
+/** Why a walk skips an entry that is neither a file nor a folder; undefined if nobody would miss it. Emacs locks `a.yaml` with a dangling `.#a.yaml`. */
 function skipReason(entry: fs.Dirent, file: string, reach: Reach): string | undefined {
   const isNamed = isManifestName(entry.name);
   if (!entry.isSymbolicLink()) return isNamed ? 'it is not a regular file' : undefined;
+  if (isNamed && realPath(file) === undefined && !entry.name.startsWith('.#'))
+    return 'a symbolic link whose target does not exist';
   if (skippedFolders.has(entry.name) || !reach.leadsOutside(file) || !(isNamed || isFolder(file))) return undefined;
   return 'a symbolic link that leads outside the project; name it explicitly to check its target';
 }

@@ -14,6 +14,7 @@ import type { RenderReport } from './reports/format.ts';
 import { severities } from './reports/text.ts';
 import { printable } from './terminal.ts';
 import { systemReason, UsageError } from './usage-error.ts';
+import { commandOf, unknownCommand, usageSentence } from './usage-words.ts';
 
 /** The formats except text and full, each loaded on demand. */
 const formats: ReadonlyMap<string, () => Promise<RenderReport>> = new Map([
@@ -53,7 +54,7 @@ async function run(args: readonly string[]): Promise<number> {
     await program.parseAsync([...args], { from: 'user' });
     return status;
   } catch (error) {
-    return reportError(error, args);
+    return reportError(error, args, program);
   }
 }
 
@@ -71,7 +72,18 @@ function createProgram(done: (status: number) => void): Command {
     )
     .version(version, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [command]', 'print the help of a command')
+    .helpCommand(false)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  gpulint check deploy/                  findings and costs
+  gpulint check --fix deploy/            apply the safe fixes
+  gpulint cost --base origin/main        what a change costs
+  gpulint explain gpu-limits-required    why a finding is reported
+
+Documentation: https://github.com/gpulint/gpulint`,
+    )
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
 
@@ -101,6 +113,14 @@ function createProgram(done: (status: number) => void): Command {
     .option('--color', 'color the output')
     .option('--no-color', 'do not color the output')
     .option('--stdin-filename <name>', 'the file name to report for standard input')
+    .addHelpText(
+      'after',
+      `
+Exit status:
+  0  no finding at or above --fail-on
+  1  at least one such finding
+  2  the check is incomplete: a wrong option or config, or a path that cannot be checked`,
+    )
     .action(
       async (paths: readonly string[], { format, ...options }: Omit<CheckOptions, 'render'> & { format: string }) => {
         done(await check(paths, { ...options, full: format === 'full', render: await formats.get(format)?.() }));
@@ -123,6 +143,14 @@ function createProgram(done: (status: number) => void): Command {
     .option('--no-config', 'use no config')
     .option('--color', 'color the output')
     .option('--no-color', 'do not color the output')
+    .addHelpText(
+      'after',
+      `
+Exit status:
+  0  no limit and no budget is exceeded
+  1  at least one is exceeded
+  2  the costs are incomplete: a wrong option or config, or a path that cannot be checked`,
+    )
     .action(
       async (paths: readonly string[], { format, ...options }: Omit<CostOptions, 'render'> & { format: string }) => {
         const { cost } = await import('./cost/cost.ts');
@@ -134,7 +162,7 @@ function createProgram(done: (status: number) => void): Command {
   program
     .command('explain')
     .description('print the documentation of a rule')
-    .argument('<rule>', 'the id of the rule')
+    .argument('<rule>', 'the id of the rule, as findings and "gpulint rules" show it')
     .action(async (id: string) => {
       const { explain } = await import('./explain.ts');
       explain(id);
@@ -153,6 +181,15 @@ function createProgram(done: (status: number) => void): Command {
     .option('--stdio', 'communicate over standard input and output')
     .action(() => {
       throw new Error('main.ts starts the server before this command runs');
+    });
+  program
+    .command('help')
+    .description('print the help of a command')
+    .argument('[command...]', 'the command')
+    .action((names: readonly string[]) => {
+      const { command, rest } = commandOf(program, names);
+      if (rest[0] !== undefined) throw new UsageError(unknownCommand(rest[0], command));
+      command.outputHelp();
     });
   return program;
 }
@@ -221,11 +258,11 @@ function ruleSetOption(): Option {
 }
 
 /** Prints one sentence on standard error that names the problem and the remedy. Help and version are not errors. */
-function reportError(error: unknown, args: readonly string[]): number {
+function reportError(error: unknown, args: readonly string[], program: Command): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
     if (error.code === 'commander.help') return 0;
-    return fail(usageSentence(error, args));
+    return fail(usageSentence(error, args, program));
   }
   if (error instanceof UsageError) return fail(error.message, ...error.more);
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -238,22 +275,6 @@ function reportError(error: unknown, args: readonly string[]): number {
 function fail(...sentences: readonly string[]): number {
   for (const sentence of sentences) process.stderr.write(`gpulint: ${printable(sentence)}\n`);
   return 2;
-}
-
-/** Commander's sentence, followed by its guess or a pointer to the help. */
-function usageSentence({ message, code }: CommanderError, args: readonly string[]): string {
-  const [what = '', guess] = message.replace(/^error: /, '').split(/\n\(Did you mean (.*)\?\)$/);
-  const sentence = what
-    .replace(/\.$/, '')
-    .replace('. Allowed choices are', '; allowed:')
-    .replace(/\. Expected \d+ arguments? but got \d+/, '')
-    .replace(' is invalid. allowed:', ' is invalid; allowed:')
-    .replace(/ is invalid\. (?=[a-z])/, ' is invalid: ');
-  if (guess !== undefined) return `${sentence}; did you mean '${guess}'?`;
-  const command = args.find((arg) => !arg.startsWith('-'));
-  if (code === 'commander.unknownCommand') return `${sentence}; to check a path run 'gpulint check ${command}'`;
-  if (sentence.includes('; allowed:')) return sentence;
-  return `${sentence}; see 'gpulint ${command === undefined ? '' : `${command} `}--help'`;
 }
 
 /** The reader of the output has closed it (| head). */

@@ -18,7 +18,7 @@ export function pythonProblem(text: string): string | undefined {
       if (open.pop() !== char) return `a ${char} without its bracket`;
     }
   }
-  return open.length > 0 ? `a missing ${open.at(-1)}` : undefined;
+  return open.length > 0 ? `no closing ${open.at(-1)}` : undefined;
 }
 
 const closes: ReadonlyMap<string, string> = new Map([

@@ -1,15 +1,30 @@
 import { providerName } from '../catalog/index.ts';
+import { isRequested } from '../model/accelerators.ts';
 import type { Workload } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
 import { formatHourly } from './money.ts';
 import { modelName } from './requested-words.ts';
 import type { CostEstimate } from './types.ts';
 
-/** What an amount alone would hide: `, spot price unknown`, ` (node p5.48xlarge $55.04/h)`. Empty if it says all. */
+/** What an amount alone would hide: `, spot price unknown`, ` (node p5.48xlarge $55.04/h)`, ` (0 pods; $55.04/h on demand per pod)`. Empty if it says all. */
 export function amountNotes(cost: CostEstimate, workload: Workload): string {
+  if (runsNoPods(workload)) return ` (${noPodsWords(cost)})`;
   const hidden = cost.assumptions.map((one) => caveat(one, workload)).find((one) => one !== undefined);
   const node = nodeWords(cost);
   return `${hidden ?? ''}${node === undefined ? '' : ` (${node})`}`;
+}
+
+/** Whether the workload requests accelerators, but all of its pods that do are scaled to 0. */
+export function runsNoPods({ podSets }: Workload): boolean {
+  const using = podSets.filter(({ accelerators }) => accelerators.some(isRequested));
+  return using.length > 0 && using.every(({ pods }) => pods.max === 0);
+}
+
+/** `0 pods; $55.04/h on demand per pod`: what the next pod costs, if there is one price. */
+function noPodsWords({ basis }: CostEstimate): string {
+  const [first, ...others] = basis;
+  if (first === undefined || others.length > 0) return '0 pods';
+  return `0 pods; ${formatHourly(first.instanceHourly * first.share)} ${first.pricing.replace('-', ' ')} per pod`;
 }
 
 function caveat(assumption: Assumption, { podSets }: Workload): string | undefined {

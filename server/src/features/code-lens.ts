@@ -1,5 +1,5 @@
 import type { FileAnalysis } from '../analysis.ts';
-import { amountNotes } from '../cost/amount-notes.ts';
+import { amountNotes, runsNoPods } from '../cost/amount-notes.ts';
 import { formatHourly, formatMonthly, plural } from '../cost/money.ts';
 import { missingFor } from '../cost/no-estimate.ts';
 import type { PossibleCost } from '../cost/possible-cost.ts';
@@ -131,6 +131,7 @@ export function costWords(workload: Workload, { cost, unknown }: CostResult, ran
     if (missingFor(unknown) !== 'gpu') return 'price unknown';
     return nounOfDevices(workload.podSets.flatMap(requestedDevices)) === 'GPU' ? 'GPU model unknown' : 'model unknown';
   }
+  if (runsNoPods(workload)) return `$0/h${amountNotes(cost, workload)}`;
   const pricings = new Set(cost.basis.map(({ pricing }) => pricing));
   const [pricing, ...others] = [...pricings];
   const onSpot = pricing === 'spot' && others.length === 0;

@@ -17,14 +17,14 @@ import type { Manifest } from '../model/workload.ts';
 import { noNeeds } from '../model/workload.ts';
 import { cloudOfPools, poolsInFile } from '../workspace/landing.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { type Cursor, getIn, keySpanOf, rootCursor } from '../yaml/cursor.ts';
+import { type Cursor, entries, getIn, items, keySpanOf, rootCursor, spanOf } from '../yaml/cursor.ts';
 import { lazy } from '../yaml/lazy.ts';
 import { parseYaml } from '../yaml/parse.ts';
 import { isAt, type Span, shiftSpan } from '../yaml/span.ts';
 import { isRegion } from './hover/gpu-words.ts';
 import type { Block, HoverContent } from './hover/render.ts';
 
-// The cost of node pools: above their objects and node groups, and on their kind or name.
+// The cost of node pools: above their objects and node groups, and on their kind, name, requirements and limits.
 
 interface PricedPool {
   readonly pool: NodePool;
@@ -32,6 +32,8 @@ interface PricedPool {
   /** The mapping of the pool, and the entry on which the hover opens. */
   readonly span: Span;
   readonly target: Span;
+  /** All places on which it opens. */
+  readonly targets: readonly Span[];
 }
 
 /** One line above a pool, and where its hover opens. Spans are of the file. */
@@ -138,9 +140,12 @@ function limitsIn(pool: NodePool, cost: PoolCost): readonly string[] {
   return [limitWords(pool, cost), ...(unlisted.length === 0 ? [] : [`not priced: ${unlistedWords(unlisted)}`])];
 }
 
-/** The prices of a pool, on its kind or its name. */
+/** The prices of a pool, on its kind or its name, and on what bounds its machines. */
 export function poolHover(file: FileAnalysis, offset: number): HoverContent | undefined {
-  const found = poolsOf(file).find(({ target }) => isAt(target, offset));
+  const [found] = poolsOf(file).flatMap(({ targets, ...one }) => {
+    const target = targets.find((span) => isAt(span, offset));
+    return target === undefined ? [] : [{ ...one, target }];
+  });
   if (found === undefined) return undefined;
   const { pool, cost, target } = found;
   if ('kind' in cost) {
@@ -181,10 +186,19 @@ function poolsOf(file: FileAnalysis): readonly PricedPool[] {
       locatedPools(manifest, all).map(({ pool, at }): PricedPool => {
         const cost = costOf(pool, at, config, crossReferences.cloudOfPools);
         const entry = getIn(at, 'kind') ?? getIn(at, 'name') ?? at;
-        return { pool, cost, span: shiftSpan(at.node.span, base), target: shiftSpan(keySpanOf(entry), base) };
+        const [span, target] = [shiftSpan(at.node.span, base), shiftSpan(keySpanOf(entry), base)];
+        return { pool, cost, span, target, targets: [target, ...boundsIn(at).map((one) => shiftSpan(one, base))] };
       }),
     ),
   );
+}
+
+/** What bounds the machines of a Karpenter pool: its requirements and limits, and their keys. */
+function boundsIn(pool: Cursor): readonly Span[] {
+  const requirements = getIn(pool, 'spec', 'template', 'spec', 'requirements');
+  const limits = getIn(pool, 'spec', 'limits');
+  const keys = [requirements, limits].flatMap((bound) => bound ?? []);
+  return [...[...keys, ...entries(limits)].map(keySpanOf), ...[...items(requirements), ...entries(limits)].map(spanOf)];
 }
 
 /** @param sign the cloud of all pools, with the region of those that state none */

@@ -1,5 +1,6 @@
 import type { CancellationToken, WorkDoneProgressReporter } from 'vscode-languageserver';
 import { normalizeUri, pathBelow } from '../config/places.ts';
+import { isListed } from '../features/cost/cost-rows.ts';
 import { totalOf } from '../features/cost/cost-totals.ts';
 import { amountWords, costTree, type TreeNode, totalWords } from '../features/cost/cost-tree.ts';
 import { type CountedFile, countedElsewhere } from '../features/cost/counted-elsewhere.ts';
@@ -113,7 +114,7 @@ export function registerWorkspaceCosts(
     const counted = files.filter(({ name }) => !elsewhere.has(name)).map(({ kept }) => kept);
     const rows = counted.flatMap(({ uri, rows: all }) => {
       const path = shownPath(uri, folders);
-      return all.filter(({ row }) => row.gpus.max !== 0).map((one) => ({ ...one, uri, path }));
+      return all.filter(({ row }) => isListed(row)).map((one) => ({ ...one, uri, path }));
     });
     rows.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.row.start - b.row.start));
     const savings = found.flatMap(({ uri, savings: some = [] }) => {

@@ -78,7 +78,7 @@ function wordProblem(word: string): string | undefined {
 
 function describe(letter: string): string {
   if (/\s/.test(letter)) return 'whitespace';
-  if (/[A-Z]/.test(letter)) return 'uppercase';
+  if (/[A-Z]/.test(letter)) return 'uppercase letters';
   return `"${letter}"`;
 }
 

@@ -30,7 +30,7 @@ export function scheduleProblem(schedule: string): string | undefined {
   if (text === '') return 'is empty';
   if (/^(?:CRON_)?TZ=/.test(text)) return 'must not contain a time zone; use timeZone';
   if (text.startsWith('@')) {
-    return descriptors.test(text) || (text.length < 60 && duration.test(text)) ? undefined : 'is not a known word';
+    return descriptors.test(text) || (text.length < 60 && duration.test(text)) ? undefined : 'is unknown';
   }
   const written = text.split(/\s+/);
   if (written.length !== fields.length) return `must have 5 fields, not ${written.length}`;

@@ -135,7 +135,7 @@ function checkMissing({ pod }: PodSet, { report }: PodSetContext): void {
     const key = getIn(place, 'topologyKey');
     if (key !== undefined && !isUnseen(place) && !isUnseen(place.parent) && getIn(place, 'labelSelector') === undefined)
       report({
-        message: 'Without a labelSelector, this counts no pods: it does not spread the pods',
+        message: 'A constraint without a labelSelector counts no pods: it does not spread the pods',
         span: keySpanOf(key),
       });
   }
@@ -162,7 +162,7 @@ function checkTopology(key: Cursor, { document, report }: PodSetContext): void {
   const meant = nodeTopologies.find((one) => isSlip(text, one) || isPart(one));
   if (meant === undefined) return;
   report({
-    message: `${shorten(text, 50)} is not a default label of nodes: they form no topology domains by it; did you mean ${meant}?`,
+    message: `${shorten(text, 50)} is not a default node label, so the nodes form no topology domains; did you mean ${meant}?`,
     // An administrator may have labeled the nodes so.
     ...(/^(?:zone|region)$/.test(text) && { severity: 'info' as const }),
     span: spanOf(key),

@@ -231,7 +231,7 @@ function checkMonitor({ root, kind, namespace, name }: Manifest, context: RuleCo
   const who = found.length > 1 ? `${found.length} Services have` : `Service ${shorten(service?.name ?? '', 40)} has`;
   const words = [...new Set(all.slice(0, 9).map(({ name, port }) => name ?? `${port} without a name`))].join(', ');
   context.report({
-    message: `${who} no port named ${shorten(asText(first) ?? '', 20)}, only ${shorten(words, 40)}: Prometheus gets no metrics of ${found.length > 1 ? 'them' : 'it'}`,
+    message: `${who} no port named ${shorten(asText(first) ?? '', 20)}, only ${shorten(words, 40)}: Prometheus gets no metrics from ${found.length > 1 ? 'them' : 'it'}`,
     span: spanOf(first),
     fixes: () => (ports.length > 1 ? [] : [rename(first, all, 'name', context)]),
   });
@@ -252,7 +252,7 @@ function checkPods(
   // Webhooks add sidecars with these ports.
   if (names.some((name) => /envoy|istio|linkerd|dapr|queue|proxy|usermetric|autometric/.test(name ?? ''))) return;
   report({
-    message: `${first.kind} ${shorten(first.name, 22)} has no container port named ${shorten(asText(at) ?? '', 20)}${known.length === 0 ? '' : `, only ${shorten(known.join(', '), 26)}`}: Prometheus gets no metrics of its pods`,
+    message: `${first.kind} ${shorten(first.name, 22)} has no container port named ${shorten(asText(at) ?? '', 20)}${known.length === 0 ? '' : `, only ${shorten(known.join(', '), 26)}`}: Prometheus gets no metrics from its pods`,
     span: spanOf(at),
   });
 }

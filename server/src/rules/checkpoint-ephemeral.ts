@@ -145,7 +145,7 @@ export default defineRule({
       message: isLikely
         ? `${shown} is relative to the directory of the image, likely on no volume: what training writes there does not survive ${end}`
         : isOnce
-          ? `What training writes to ${shown} is lost when the pod ends: the directory is on no volume that outlives it`
+          ? `Training writes to ${shown}, which is not on a volume that outlives the pod: the results are lost when it ends`
           : `Checkpoints in ${shown} do not survive ${restart}: training starts again at step 0`,
       span: span ?? spanOf(variable?.at ?? lines[0]?.at ?? container.at),
       fixes: () => [keepCheckpoints(context.document, { path, flag: first?.flag }, { container, podSet, workload })],
@@ -164,7 +164,7 @@ function reportVolume(container: Container, { workload, podSet, report }: PodSet
     message:
       holdsCheckpoints && !isOnce
         ? `Checkpoints in ${shorten(mountPath, 50)} do not survive a pod restart: the emptyDir ends with the pod, and training starts again at step 0`
-        : `What training writes to ${shorten(mountPath, 50)} is lost when the pod ends: the emptyDir ends with it`,
+        : `Training writes to ${shorten(mountPath, 50)}, an emptyDir that ends with the pod: the results are lost`,
     span: keySpanOf(getIn(volume.at, 'emptyDir') ?? volume.at),
   });
 }
@@ -178,7 +178,7 @@ function checkResults(container: Container, { workload, podSet, document, report
   const span = spanOfWords(document, container, result.words);
   if (span === undefined || !isLost({ kind: 'path', text: result.path }, container, podSet)) return false;
   report({
-    message: `What ${result.program} writes to ${shorten(result.path, 50)} is lost when the pod ends: it is on no volume that outlives it`,
+    message: `${result.program} writes to ${shorten(result.path, 50)}, which is not on a volume that outlives the pod: the results are lost when it ends`,
     span,
   });
   return true;

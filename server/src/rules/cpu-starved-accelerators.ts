@@ -84,7 +84,7 @@ export default defineRule({
     }
     if (doesNothing(processInput(container)) || cpuStepOf(container) !== undefined) return;
     context.report({
-      message: `A limit of ${plural(cores, 'CPU core')} starves ${requestWords(requests)}: the devices wait for the CPU to feed them`,
+      message: `A limit of ${plural(cores, 'CPU core')} starves ${requestWords(requests)}: ${devices === 1 ? 'the device waits' : 'the devices wait'} for the CPU`,
       span: spanOf(limit),
     });
   },

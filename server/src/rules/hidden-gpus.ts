@@ -115,8 +115,13 @@ export default defineRule({
   },
 });
 
+/** `0 and 1`, `0 to 7`. */
+function indexes(count: number): string {
+  return `0 ${count === 2 ? 'and' : 'to'} ${count - 1}`;
+}
+
 function effectOf(text: string, seen: number, count: number): string {
-  const own = count === 1 ? "the container's only GPU is 0" : `the container's GPUs are 0 to ${count - 1}`;
+  const own = count === 1 ? "the container's only GPU is 0" : `the container's GPUs are ${indexes(count)}`;
   return seen > 0
     ? `${text} uses only ${seen} of the container's ${count} GPUs: the others stay idle`
     : `${text} names no GPU that exists (${own}): the program gets no GPU`;
@@ -195,7 +200,7 @@ function reportFlags(container: Container, { workload, podSet, document, report 
 }
 
 function missingOf({ text, last }: Pick<DeviceList, 'text' | 'last'>, count: number): string {
-  const own = count === 1 ? 'the container has only GPU 0' : `the container's ${count} GPUs are 0 to ${count - 1}`;
+  const own = count === 1 ? 'the container has only GPU 0' : `the container's ${count} GPUs are ${indexes(count)}`;
   return `${shorten(text, 50)} names GPU ${last}, but ${own}: the program fails or uses fewer GPUs`;
 }
 

@@ -22,7 +22,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * A pod completes when all its containers have ended. A server, an exporter of metrics or a container that sleeps never ends: the client,
- * benchmark or training next to it finishes, but the pod stays Running, the Job never completes, and the pod's GPUs stay taken. Init containers with `restartPolicy: Always`
+ * benchmark or training next to it finishes, but the pod stays Running, the Job never completes, and the pod's GPUs stay occupied. Init containers with `restartPolicy: Always`
  * (native sidecars, Kubernetes 1.29) start before the work and are stopped after it.
  *
  * ```yaml invalid
@@ -107,7 +107,7 @@ export default defineRule({
       ...(asked && { severity: 'info' }),
       message: asked
         ? `${name} serves ${other}, and servers seldom exit by themselves: the Job then keeps ${shorten(requestWords(held), 30)}; make it a native sidecar`
-        : `${name} never exits: after ${other}, the Job keeps ${shorten(requestWords(held), 30)}; make it an init container with restartPolicy: Always`,
+        : `${name} never exits: the Job keeps ${shorten(requestWords(held), 30)} after ${other} ends; make it an init container with restartPolicy: Always`,
       span: staying,
     });
   },

@@ -204,8 +204,8 @@ function report(found: Judged, most: number, isAlone: boolean, context: RuleCont
   const effective = Number((threshold * replicas).toPrecision(12));
   const effect =
     reach === undefined
-      ? `with ${replicas} replicas, the threshold is in fact ${effective}, not ${threshold}`
-      : `with threshold ${threshold}, it asks for at most ${reach} of ${most} replicas`;
+      ? `with ${replicas} replicas, the effective threshold is ${effective}, not ${threshold}`
+      : `with threshold ${threshold}, it scales to at most ${reach} of ${most} replicas`;
   context.report({
     ...((!isAlone || most === 2) && { severity: 'info' }),
     message: `KEDA divides this ${result} by the number of replicas (metricType AverageValue): ${effect}`,

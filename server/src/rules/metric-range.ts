@@ -99,7 +99,7 @@ function checkMilliseconds(at: Cursor, name: string, context: RuleContext): void
   const value = parseQuantity(written);
   if (value === null || value <= 0 || value >= 1 || !isMilliseconds(name)) return;
   context.report({
-    message: `${shorten(name, 50)} is in milliseconds, so ${shorten(written, 20)} is ${value} ms: almost any request scales to the maximum`,
+    message: `${shorten(name, 50)} is in milliseconds, so ${shorten(written, 20)} is ${value} ms: almost any load scales to the maximum`,
     span: spanOf(at),
     fixes: () => {
       const meant = written.endsWith('m') ? written.slice(0, -1) : String(Number((value * 1000).toPrecision(12)));

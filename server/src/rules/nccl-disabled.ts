@@ -25,7 +25,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * communicate over TCP instead of RDMA. With NCCL_SHM_DISABLE=1, GPUs of a node without a direct link communicate over the network instead of
  * shared memory, often because the container has no volume at /dev/shm. All are several times slower and cause no error. Such variables are
  * often left over from debugging.
- * Gloo sends all gradients through the memory of the host.
+ * Gloo sends all gradients through host memory.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -121,7 +121,7 @@ function reportCommands(container: Container, { workload, podSet, document, repo
     const backendSpan = backend && spanOfWords(document, lines, [backend.word, backend.valueWord ?? backend.word]);
     if (backend && backendSpan)
       report({
-        message: `${shorten(backend.written, 30)} gloo sends gradients through the memory of the host: use nccl for ranks with GPUs`,
+        message: `${shorten(backend.written, 30)} gloo sends gradients through host memory: use nccl for ranks with GPUs`,
         span: backendSpan,
         oncePerFile: true,
       });

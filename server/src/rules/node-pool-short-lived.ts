@@ -80,7 +80,7 @@ export default defineRule({
       const name = pool.name === null ? '' : ` ${shorten(pool.name, 40)}`;
       const whole = seconds === undefined ? '720h' : 2592000;
       report({
-        message: `${kind}${name} replaces each ${nodeWord(vendor)} node ${Math.round(hours * 60)} minutes after its start, idle or not: raise ${keyOf(life)}`,
+        message: `${kind}${name} replaces each ${nodeWord(vendor)} node ${Math.round(hours * 60)} min after its start, idle or not: raise ${keyOf(life)}`,
         span: spanOf(life),
         fixes: () => [fix(`Set it to ${whole}`, 'unsafe', replaceScalar(document, life, whole))],
       });

@@ -161,7 +161,7 @@ function checkMounts(container: Container, volumes: readonly string[], podSet: P
     if (at === undefined || name === undefined || volumes.includes(name) || added.test(name)) continue;
     const mounted = new Set(podSet.containers.flatMap((one) => one.volumeMounts.map((other) => other.name)));
     const free = volumes.filter((volume) => !mounted.has(volume));
-    const known = volumes.length === 0 ? 'which has no volumes' : `which has ${listed(volumes)}`;
+    const known = volumes.length === 0 ? 'which has no volumes' : `which has only ${listed(volumes)}`;
     context.report({
       message: `Volume "${shorten(name, 30)}" is mounted but not defined in the pod, ${known}: ${rejectionOf(context.workload)}`,
       span: spanOf(at),

@@ -158,7 +158,7 @@ function checkServers({ containers, pod }: PodSet, { report, document }: PodSetC
     if (owner !== undefined && !isDeclared && at !== undefined)
       report({
         severity: 'warning',
-        message: `Containers ${shorten(owner, 24)} and ${shorten(container.name, 24)} both listen on port ${server.port}: they share one network, so one fails, or takes requests of the other`,
+        message: `Containers ${shorten(owner, 24)} and ${shorten(container.name, 24)} both listen on port ${server.port} of the pod: one fails, or gets the other's requests`,
         span: spanOf(at),
       });
     owners.set(server.port, container.name);
@@ -188,7 +188,7 @@ function checkHostPorts({ pod }: PodSet, { report, document, workload }: PodSetC
     if (container !== undefined && isOther && !isRepeated(port))
       report({
         severity: 'warning',
-        message: `Another container of the pod has port ${container}: they share one network, so the second server cannot listen`,
+        message: `Another container of the pod has port ${container}: all containers share one network, so the second server cannot listen`,
         span: spanOf(getIn(port, 'containerPort') ?? port),
       });
     owners.set(number, owner);

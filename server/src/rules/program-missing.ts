@@ -125,7 +125,7 @@ export default defineRule({
       const script = missingScript(container, podSet, workload);
       if (script === undefined) return;
       const span = spanOfWords(document, container, [script, script]) ?? spanOf(at);
-      say(script.text, 'no volume brings it, and the container exits', span, 'warning');
+      say(script.text, 'no volume provides it, and the container exits', span, 'warning');
     }
 
     /** What the container runs first may install what its probes need. */

@@ -170,7 +170,7 @@ function checkProbes(server: ListeningPort, container: Container, { workload, do
       report({
         severity: server.declared ? 'info' : servesOnePort.has(server.program) ? 'error' : 'warning',
         message: server.declared
-          ? `The ${type} probe uses port ${port}, but ${server.program} is set to ${server.port}: unless it has both, ${effect}`
+          ? `The ${type} probe uses port ${port}, but ${server.program} is set to ${server.port}: unless it listens on both, ${effect}`
           : `The ${type} probe uses port ${port}, but ${titleOf(server.program)} listens on ${server.port}: ${effect}`,
         span: spanOf(place),
         fixes: () =>

@@ -94,7 +94,7 @@ export default defineRule({
     const isZero = (text: string | undefined) => /^0+%?$/.test(text ?? '');
     if (!isZero(asText(surge)) || !isZero(asText(unavailable))) return;
     context.report({
-      message: `maxSurge ${asText(surge)} and maxUnavailable ${asText(unavailable)} must not both be zero: the API server rejects the Deployment`,
+      message: `maxSurge (${asText(surge)}) and maxUnavailable (${asText(unavailable)}) must not both be 0: the API server rejects the Deployment`,
       span: spanOf(unavailable),
       fixes: () => {
         const one = (bound: Cursor, name: string) =>

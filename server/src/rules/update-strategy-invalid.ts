@@ -158,7 +158,7 @@ function checkBounds(update: Cursor | undefined, rejection: string, { report, do
       fixes: () => [fix('Set maxUnavailable to 0', 'unsafe', insertKey(document, update, 'maxUnavailable', 0))],
     });
   } else if (unavailable !== undefined && isZero(unavailable) && (surge === undefined || isZero(surge))) {
-    report({ message: `maxSurge and maxUnavailable must not both be zero: ${rejection}`, span: spanOf(unavailable) });
+    report({ message: `maxSurge and maxUnavailable must not both be 0: ${rejection}`, span: spanOf(unavailable) });
   } else if (surge !== undefined && unavailable !== undefined && !isZero(surge) && !isZero(unavailable)) {
     report({
       message: `A DaemonSet must not have both maxSurge and maxUnavailable: ${rejection}`,

@@ -95,7 +95,7 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
       return {
         ...place,
         severity,
-        message: `The ${chart} chart has no key ${key} in ${holderWords(holder)}; did you mean ${meant.key}? ${then}`,
+        message: `The ${chart} chart has no key ${key} ${placeWords(holder)}; did you mean ${meant.key}? ${then}`,
         fixes: () => [fix(`Rename ${key} to ${meant.key}`, 'unsafe', renameKey(document, at, meant.key))],
       };
     case 'moved': {
@@ -109,7 +109,7 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
       return {
         ...place,
         severity,
-        message: `In the ${chart} chart, ${key} belongs ${right}, not in ${holderWords(holder)}: ${then}`,
+        message: `In the ${chart} chart, ${key} belongs ${right}, not ${placeWords(holder)}: ${then}`,
         fixes: () => [moveField(document, at, meant.owner, meant.path, `Move ${key} to ${target || 'the top'}`)],
       };
     }
@@ -120,7 +120,7 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
         severity,
         message: meant.former
           ? `${key} is a key of older versions of the ${chart} chart; this one reads ${meant.path}: ${then}`
-          : `The ${chart} chart has no key ${key} in ${holderWords(holder)}; ${instead}: ${then}`,
+          : `The ${chart} chart has no key ${key} ${placeWords(holder)}; ${instead}: ${then}`,
       };
     }
     default:
@@ -135,7 +135,7 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
 /** What a value must be, what it is, and what follows. */
 function formWords(type: ApiType, at: Cursor): string {
   if (type.form === 'enum')
-    return `${type.values.join(', ')}, not ${shorten(asText(at) ?? '', 20)}: its pods do not start`;
+    return `${type.values.length === 1 ? '' : 'one of '}${type.values.join(', ')}, not ${shorten(asText(at) ?? '', 20)}: its pods do not start`;
   return `${expectedWords(type)}, not ${writtenWords(at, (text) => shorten(text, 20))}: the release fails`;
 }
 
@@ -144,10 +144,18 @@ function ownName(at: Cursor): string {
   return /^values/.test(keyOf(at)) ? '' : keyOf(at);
 }
 
+const ownValues = 'its values';
+
 /** The mapping with the key: `ollama`, `an item of modelSpec`. */
 function holderWords({ at, above }: ApiHolder): string {
-  if (above === undefined) return ownName(at) || 'its values';
+  if (above === undefined) return ownName(at) || ownValues;
   return at.entry === undefined && at.parent !== undefined ? `an item of ${keyOf(at.parent)}` : shorten(keyOf(at), 30);
+}
+
+/** `in ollama`, `at the top of the values`. */
+function placeWords(holder: ApiHolder): string {
+  const words = holderWords(holder);
+  return words === ownValues ? 'at the top of the values' : `in ${words}`;
 }
 
 /** Whether the key requests GPUs that no pod gets. */

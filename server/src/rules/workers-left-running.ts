@@ -130,7 +130,7 @@ function reportEndless(workload: Workload, { document, report }: WorkloadContext
   if (span === undefined) return;
   const program = words === undefined ? "The image's SSH server" : shorten(baseName(words[0].text), 20);
   report({
-    message: `${program} never exits, and ${reason} after ${shorten(work.name, 30)}: the accelerators stay taken when the work has ended`,
+    message: `${program} never exits, and ${reason} after ${shorten(work.name, 30)}: the accelerators stay occupied after the work has ended`,
     span,
     fixes: () => [end()],
   });

@@ -92,7 +92,7 @@ export default defineRule({
       for (const span of doubledIndents(document.text)) {
         context.report({
           message:
-            'The first line of this output gets the spaces before {{ and those of indent: the YAML is broken; use {{- … nindent',
+            'The first line of this output gets the spaces before {{ in addition to those of indent: the YAML is broken; use {{- … nindent',
           span,
         });
       }

@@ -4,8 +4,8 @@ import { startClusterThread } from '../../cluster/thread.ts';
 import { acceleratedWorkloads } from '../../features/hover/gpu-words.ts';
 import type { PublishedView } from '../../fleet/cluster-view.ts';
 import { warn } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
 import { lastingProblems } from './cluster.ts';
+import { clusterFailure } from './failure.ts';
 
 /** A cluster that a check asks whether workloads would run. */
 export interface CheckCluster {
@@ -37,8 +37,8 @@ export async function connectCheck(analysis: Analysis, context: string | null, p
     new Promise<void>((resolve, reject) => {
       wake = () => {
         const { state, message } = client.status();
-        if (lastingProblems.has(state) && client.live() === undefined) reject(failure(message));
-        else if (state === 'failed') reject(failure(message));
+        if (state === 'failed' || (lastingProblems.has(state) && client.live() === undefined))
+          reject(clusterFailure(message, 'set KUBECONFIG to the path of one'));
         else if (isTrue()) resolve();
       };
       wake();
@@ -74,8 +74,4 @@ export async function connectCheck(analysis: Analysis, context: string | null, p
 /** The answers arrive later, and are then recorded. */
 function ask(file: FileAnalysis): void {
   for (const { workload, document } of acceleratedWorkloads(file)) document.fitOf(workload);
-}
-
-function failure(message: string | null): UsageError {
-  return new UsageError(message ?? 'the cluster cannot be read');
 }

@@ -8,7 +8,7 @@ import type { ClusterView } from '../../fleet/cluster-view.ts';
 import { projectConfigs } from '../project-config.ts';
 import { reachOf } from '../reach.ts';
 import { colorStyle, jsonText, plainStyle, wantsColor, warn } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { clusterFailure } from './failure.ts';
 import { renderCluster } from './table.ts';
 
 export interface ClusterOptions {
@@ -82,7 +82,7 @@ export async function cluster(options: ClusterOptions): Promise<void> {
       if (lastingProblems.has(state) && (!watch || state === 'failed')) {
         changed = () => undefined;
         client.disconnect();
-        reject(new UsageError(message ?? 'the cluster cannot be read'));
+        reject(clusterFailure(message, 'name one with --kubeconfig, or set KUBECONFIG'));
         return;
       }
       tell(message);

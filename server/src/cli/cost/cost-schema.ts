@@ -29,7 +29,7 @@ const state = z
     nodeHourly: range('US dollars per hour per node')
       .nullable()
       .optional()
-      .describe('Of a DaemonSet: the number of its nodes is unknown. Absent with a base.'),
+      .describe('For the pods of a DaemonSet, whose number of nodes is unknown; null for others, and without a price.'),
     problem: z.string().nullable().describe('Why there is no price.'),
     team: z.string().nullable().optional().describe('The value of a label that names the owner. Absent with a base.'),
     cards: z

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
+import { plural } from '../../cost/money.ts';
 import { exceededBudgets } from '../../features/cost/budgets.ts';
 import { type CostChange, difference, pairWorkloads } from '../../features/cost/cost-changes.ts';
 import { type CostTotal, totalOf } from '../../features/cost/cost-totals.ts';
@@ -79,6 +80,7 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
   warnOfOldPrices(files);
   warnOfFailures(files);
   warnOfSyntax(files);
+  if (files.length === 0) warn(`no YAML, JSON or Terraform files in ${paths.join(', ')}`);
   const after = costsInFiles(files);
   const before =
     base !== undefined
@@ -92,6 +94,9 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
   if (output === undefined) for (const piece of pieces) process.stdout.write(piece);
   else writeReport(output, [...pieces].join(''));
   for (const sentence of report.exceeded) warn(sentence);
+  const { unpriced } = report.after;
+  if (unpriced > 0 && (options.maxHourly ?? options.maxIncrease) !== undefined)
+    warn(`the limits do not cover ${plural(unpriced, 'workload')} without a price`);
   if (files.some(isFailure)) return 2;
   return report.exceeded.length > 0 ? 1 : 0;
 }

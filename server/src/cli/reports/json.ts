@@ -5,14 +5,14 @@ import { gpusOf } from '../../cost/estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import type { PossibleCost } from '../../cost/possible-cost.ts';
 import { monthOf, runBasis } from '../../cost/run-cost.ts';
-import type { CostEstimate } from '../../cost/types.ts';
+import type { CostEstimate, Range } from '../../cost/types.ts';
 import { reportedFixes } from '../../features/actions/safe-fixes.ts';
 import {
   type UnusedSuppression,
   unusedSuppressionId,
   unusedSuppressions,
 } from '../../features/actions/unused-suppressions.ts';
-import { costRow } from '../../features/cost/cost-rows.ts';
+import { costRow, nodePrice } from '../../features/cost/cost-rows.ts';
 import { withoutNoise } from '../../features/cost/cost-totals.ts';
 import { runningWorkloads } from '../../features/hover/gpu-words.ts';
 import { memoryRecords } from '../../features/memory-records.ts';
@@ -120,6 +120,7 @@ function toReportWorkload(
     cost: cost === null ? null : toReportCost(cost),
     ...(unknown === null ? {} : { costProblem: noEstimateWords(unknown) }),
     costRange: toCostRange(document.rangeOf(workload)),
+    ...perNode(nodePrice(workload, document.costOf)?.hourly),
     memory: [...memoryRecords(workload, config), ...trainingRecords(workload)].map(
       ({ podSet: _, assumptions, ...record }) => ({
         ...record,
@@ -141,11 +142,15 @@ function clusterFit(workload: Workload, document: DocumentAnalysis): Pick<Report
 
 function releaseOf({ release }: Workload, document: DocumentAnalysis): Pick<ReportWorkload, 'release'> {
   if (release === undefined) return {};
-  const { gpus, hourly, isOpen, idleHourly, problem } = costRow(release, document, '', []);
+  const { gpus, hourly, isOpen, idleHourly, nodeHourly, problem } = costRow(release, document, '', []);
   const costRange = toCostRange(document.rangeOf(release));
   const open = isOpen ? { open: true as const } : {};
   const why = problem === null ? {} : { costProblem: problem };
-  return { release: { gpus, hourly, ...open, idleHourly, costRange, ...why } };
+  return { release: { gpus, hourly, ...open, idleHourly, costRange, ...perNode(nodeHourly), ...why } };
+}
+
+function perNode(nodeHourly: Range | null | undefined): Pick<ReportWorkload, 'nodeHourly'> {
+  return nodeHourly == null ? {} : { nodeHourly };
 }
 
 function toReportPodSet({ name, pods, accelerators }: PodSet): ReportWorkload['podSets'][number] {

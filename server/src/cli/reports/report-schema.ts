@@ -99,6 +99,10 @@ const costRange = z
   })
   .describe('The cost on the cheapest and on the most expensive accelerator that can run the workload.');
 
+const nodeHourly = range('US dollars per hour per node').describe(
+  'For the pods of a DaemonSet, which have no cost because the number of nodes is unknown.',
+);
+
 const memory = z.object({
   container: z.string(),
   model: z.string(),
@@ -143,6 +147,7 @@ const workloadSchema = z.object({
   cost: cost.nullable().describe('null without a price; costProblem gives the reason.'),
   costProblem: z.string().optional(),
   costRange: costRange.nullable().optional().describe('Only if the accelerator model is unknown; otherwise null.'),
+  nodeHourly: nodeHourly.optional(),
   memory: z.array(memory),
   release: z
     .object({
@@ -152,6 +157,7 @@ const workloadSchema = z.object({
       idleHourly: z.number().nullable().describe('null for values that are not a server, and without a price.'),
       costProblem: z.string().optional(),
       costRange: costRange.nullable().optional(),
+      nodeHourly: nodeHourly.optional(),
     })
     .optional()
     .describe('For values: what one release of them runs. The totals include it.'),

@@ -1,5 +1,6 @@
 import { HOURS_PER_MONTH } from '../../cost/money.ts';
 import { timesCount } from '../../cost/range.ts';
+import type { CostRow } from '../../features/cost/cost-rows.ts';
 import { type CountedAmounts, withoutNoise } from '../../features/cost/cost-totals.ts';
 import type { Severity } from '../../rules/rule.ts';
 import type { Report, ReportFile, ReportWorkload } from './report-schema.ts';
@@ -42,7 +43,7 @@ export function countedWorkloads(files: readonly ReportFile[]): readonly ReportW
 }
 
 /** What totals count of a workload: for values, their release. */
-export function countedCost(workload: ReportWorkload): CountedAmounts & { readonly problem: string | null } {
+export function countedCost(workload: ReportWorkload): CountedAmounts & Pick<CostRow, 'problem' | 'nodeHourly'> {
   const { release, gpus, cost, costRange, costProblem, role, roleConfidence } = workload;
   if (release !== undefined)
     return {
@@ -50,6 +51,7 @@ export function countedCost(workload: ReportWorkload): CountedAmounts & { readon
       isOpen: release.open === true,
       monthly: release.hourly && timesCount(release.hourly, HOURS_PER_MONTH),
       possibleHourly: release.costRange?.hourly ?? null,
+      nodeHourly: release.nodeHourly ?? null,
       problem: release.costProblem ?? null,
     };
   const possibleHourly = costRange?.hourly ?? null;
@@ -63,6 +65,7 @@ export function countedCost(workload: ReportWorkload): CountedAmounts & { readon
     monthly: cost === null ? null : cost.run === undefined ? cost.monthly : cost.run.monthly,
     possibleHourly,
     idleHourly,
+    nodeHourly: workload.nodeHourly ?? null,
     problem: cost === null ? (costProblem ?? null) : null,
   };
 }

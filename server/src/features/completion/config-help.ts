@@ -1,8 +1,18 @@
-import { catalogPrices, gpus, type PriceSheet, platforms } from '../../catalog/index.ts';
+import {
+  catalogPrices,
+  gpus,
+  type PriceSheet,
+  type Provider,
+  platforms,
+  providerName,
+  providers,
+  regionsOf,
+} from '../../catalog/index.ts';
 import { type ConfigKey, configKeys, platformName } from '../../config/schema.ts';
 import { listPrices } from '../../cost/custom-prices.ts';
 import { gpuPrices, priceRange } from '../../cost/gpu-prices.ts';
 import { formatHourly } from '../../cost/money.ts';
+import { rules } from '../../rules/index.ts';
 import type { Span } from '../../yaml/span.ts';
 import type { HoverContent } from '../hover/render.ts';
 import { asKeys, asValues } from './completion.ts';
@@ -16,18 +26,24 @@ export function completeConfig(text: string, offset: number, sheet: PriceSheet =
   const keys = configKeys(position.path);
   if (position.part === 'key') {
     const described = (key: ConfigKey) =>
-      key.description === '' && gpus.has(key.name)
-        ? { ...key, description: describeValue('gpu', key.name, sheet) }
-        : key;
+      key.description === '' ? { ...key, description: describeRecordKey(key.name, position.path, sheet) } : key;
     return asKeys(
       position,
       keys.map((key, rank) => keyWord(described(key), rank)),
     );
   }
+  if (position.key === 'region') return asValues(position, regionWords(text, sheet));
   const values = keys.find(({ name }) => name === position.key)?.values ?? [];
+  const isRule = isOfRules(position.path);
   return asValues(
     position,
-    values.map((value) => ({ text: value, detail: describeValue(position.key ?? '', value, sheet) })),
+    values.map((value) => ({
+      text: value,
+      detail:
+        isRule && rules.get(position.key ?? '')?.severity === value
+          ? 'default'
+          : describeValue(position.key ?? '', value, sheet),
+    })),
   );
 }
 
@@ -41,7 +57,7 @@ export function hoverConfig(text: string, offset: number): HoverContent | undefi
   const position = yamlPosition(text, span.start);
   const key = position && configKeys(position.path).find((one) => one.name === name);
   if (key === undefined) return undefined;
-  const rule = position?.path.at(-1) === 'rules';
+  const rule = isOfRules(position?.path) ? rules.get(name) : undefined;
   const values = key.values.length === 0 || key.values.length > 12 ? [] : [`One of: ${key.values.join(', ')}.`];
   return {
     span,
@@ -49,7 +65,7 @@ export function hoverConfig(text: string, offset: number): HoverContent | undefi
       { kind: 'lead', text: name },
       {
         kind: 'text',
-        text: rule ? 'Severity of this rule; off disables it.' : key.description,
+        text: rule ? `Severity of this rule, ${rule.severity} by default; off disables it.` : key.description,
       },
       ...values.map((value) => ({ kind: 'text', text: value }) as const),
     ],
@@ -59,6 +75,27 @@ export function hoverConfig(text: string, offset: number): HoverContent | undefi
 function keyWord({ name, description, shape }: ConfigKey, rank: number): Word {
   const value = shape === 'list' ? '[$1]' : shape === 'mapping' ? '\n  $1' : '';
   return { text: name, detail: description, rank, value: value.startsWith('\n') ? '' : value };
+}
+
+/** Whether the keys below a path are rules. */
+function isOfRules(path: readonly string[] = []): boolean {
+  return path.at(-1) === 'rules';
+}
+
+/** What is known of a key that the schema only enumerates: a GPU or a rule. */
+function describeRecordKey(name: string, path: readonly string[], sheet: PriceSheet): string {
+  const rule = isOfRules(path) ? rules.get(name) : undefined;
+  return rule === undefined ? describeValue('gpu', name, sheet) : `${rule.topic}, ${rule.severity} by default`;
+}
+
+/** The regions with prices: of the provider that the config names, also by its platform, else of all. */
+function regionWords(text: string, sheet: PriceSheet): readonly Word[] {
+  const [, key, value = ''] = /^(provider|platform):[ \t]*["']?([\w-]+)/m.exec(text) ?? [];
+  const provider = key === 'platform' ? platforms.get(value)?.provider : value;
+  const sellers = providers.filter((one) => one === provider);
+  return (sellers.length > 0 ? sellers : providers).flatMap((one) =>
+    regionsOf(one as Provider, sheet).map((region, rank) => ({ text: region, detail: providerName(one), rank })),
+  );
 }
 
 const modelKeys: ReadonlySet<string> = new Set(['gpu', 'neuron', 'tpu', 'gaudi']);

@@ -9,12 +9,13 @@ export const stateFields = [
   'isOpen',
   'monthly',
   'possibleHourly',
+  'nodeHourly',
   'idleHourly',
   'problem',
 ] as const;
 
 /** Those of a report of one state. */
-export const rowFields = [...stateFields, 'run', 'nodeHourly', 'team', 'cards', 'providers'] as const;
+export const rowFields = [...stateFields, 'run', 'team', 'cards', 'providers'] as const;
 
 /** The named fields of a record, in their order: a row has more than a reader should see. */
 export function pick<T, K extends keyof T & string>(record: T, fields: readonly K[]): Pick<T, K> {

@@ -45,6 +45,7 @@ export function isChanged({ before, after }: CostChange): boolean {
     !isSameRange(before.hourly, after.hourly) ||
     !isSameCount(before.gpus, after.gpus) ||
     !isSameMonth(before, after) ||
+    !isSameRange(before.nodeHourly ?? null, after.nodeHourly ?? null) ||
     (before.amountNotes ?? after.amountNotes) !== (after.amountNotes ?? before.amountNotes)
   );
 }

@@ -7,7 +7,7 @@ import { formatHourly, fromWords } from '../../cost/money.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
 import { monthOf, scheduleWords } from '../../cost/run-cost.ts';
-import type { CostBasis, Range } from '../../cost/types.ts';
+import type { CostBasis, CostEstimate, Range } from '../../cost/types.ts';
 import { isValues } from '../../model/values.ts';
 import type { Capacity, Role, Workload } from '../../model/workload.ts';
 import type { Located } from '../../yaml/cursor.ts';
@@ -78,6 +78,19 @@ export function rowAmount(
 /** Earlier reports have no price per node. */
 type RowAmounts = Pick<CostRow, 'hourly' | 'isOpen' | 'possibleHourly'> & Partial<Pick<CostRow, 'nodeHourly'>>;
 
+/**
+ * Whether reports list a row: also an object that is scaled to 0, which costs $0. Not one that requests 0 devices per pod, nor a part of values
+ * that is turned off.
+ */
+export function isListed({ gpus, hourly, release }: Pick<CostRow, 'gpus' | 'hourly' | 'release'>): boolean {
+  return gpus.max !== 0 || (hourly !== null && release === null);
+}
+
+/** US dollars per hour and node, for the pods of a DaemonSet: the number of nodes is unknown. null for others and without a price. */
+export function nodePrice(workload: Workload, costOf: DocumentAnalysis['costOf']): CostEstimate | null {
+  return workload.replica?.per === 'node' && costOf(workload).cost === null ? costOf(workload.replica).cost : null;
+}
+
 /** The rows of a file, in file order: of each workload that runs on its own, and of each release of values. */
 export function costRows(file: FileAnalysis): readonly CostRow[] {
   const name = fileName(file.uri);
@@ -95,7 +108,7 @@ export function costRow(
   budgets: readonly Budget[],
 ): CostRow {
   const { cost, unknown } = costOf(workload);
-  const onNode = workload.replica?.per === 'node' ? costOf(workload.replica).cost : null;
+  const onNode = nodePrice(workload, costOf);
   const accelerators = workload.podSets.flatMap(requestedDevices);
   const models = accelerators.flatMap(({ model }) => (model === null ? [] : (gpus.get(model)?.name ?? model)));
   const basis = (cost ?? onNode)?.basis ?? [];
@@ -120,7 +133,7 @@ export function costRow(
     monthly: cost && monthOf(cost),
     run: (cost && !cost.isOpen && scheduleWords(cost)) || null,
     possibleHourly: rangeOf(workload)?.hourly ?? null,
-    nodeHourly: cost === null ? (onNode?.hourly ?? null) : null,
+    nodeHourly: onNode?.hourly ?? null,
     idleHourly: isIdle && cost !== null ? cost.idleHourly : null,
     spotHourly: cost?.spotHourly ?? null,
     problem: unknown === null ? null : noEstimateWords(unknown),

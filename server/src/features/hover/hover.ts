@@ -36,6 +36,7 @@ import { floorFacts } from './floor-facts.ts';
 import { acceleratedWorkloads, describeGpu, formatShare } from './gpu-words.ts';
 import { lostWorkFacts } from './lost-work.ts';
 import { memoryFacts } from './memory-facts.ts';
+import { modelNameAt, runFields } from './own-places.ts';
 import type { Block, HoverContent } from './render.ts';
 import { scalerHover } from './scaler-facts.ts';
 import { speedFacts } from './speed-facts.ts';
@@ -44,7 +45,8 @@ import { whatWillRun } from './will-run.ts';
 
 /**
  * The cost of the workload at an offset of the file: on an accelerator request, on `kind` (with the pods that will run), on fields that set
- * the number of pods, on selectors of a GPU, an instance type or a capacity type, and on tolerations of GPU and spot nodes.
+ * the number of pods and when a job runs, on selectors of a GPU, an instance type or a capacity type, and on tolerations of GPU and spot nodes. The
+ * memory that a served model needs, on its name.
  */
 export function hover(file: FileAnalysis, offset: number): HoverContent | undefined {
   for (const { workload, document } of acceleratedWorkloads(file)) {
@@ -155,6 +157,14 @@ function firstHit(
     const lost = lostWorkFacts(workload, container, offset, result, config);
     if (lost !== undefined) return { ...lost, cost: false };
   }
+  for (const { podSet, container, request } of requestsOf(workload)) {
+    const span = modelNameAt(workload, container, offset);
+    if (span === undefined) continue;
+    const { total, basis } = memoryFacts(workload, podSet, container, request, config);
+    const [need, ...others] = total;
+    if (need?.kind === 'text')
+      return { span, facts: [], cost: false, first: [{ kind: 'lead', text: need.text }, ...others], basis };
+  }
   const kind = getIn(manifest.root, 'kind');
   const onKind = kind && entryAt(kind, offset);
   if (onKind !== undefined) {
@@ -174,7 +184,8 @@ function firstHit(
       cost: true,
       first: floorFacts(workload, scaling, result, config),
     };
-  for (const cursor of [scaling?.max, ...podSets.map(({ replicas }) => replicas)]) {
+  const ofRuns = result.cost?.run === undefined ? [] : runFields(manifest);
+  for (const cursor of [scaling?.max, ...podSets.map(({ replicas }) => replicas), ...ofRuns]) {
     const span = cursor && entryAt(cursor, offset);
     if (span !== undefined) return { span, facts: [], cost: true };
   }
