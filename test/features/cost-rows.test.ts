@@ -46,6 +46,7 @@ test('a row says what a workload costs, whose it is, and why there is no price',
   expect(totalOf(rows)).toEqual({
     workloads: 2,
     unpriced: 1,
+    device: 'GPU',
     ranged: { workloads: 1, hourly: rows[1]?.possibleHourly },
     gpus: { min: 10, max: 10 },
     hourly: { min: 55.04, max: 55.04 },

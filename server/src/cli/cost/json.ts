@@ -1,5 +1,5 @@
 import { type CostChange, increaseOf, totalIncrease } from '../../features/cost/cost-changes.ts';
-import { pick, stateFields } from '../../features/cost-report/state-fields.ts';
+import { pick, stateFields, totalFields } from '../../features/cost-report/state-fields.ts';
 import { jsonText } from '../terminal.ts';
 import type { CostReport } from './cost.ts';
 import type { CostJson } from './cost-schema.ts';
@@ -12,8 +12,8 @@ export function* renderChangeJson({ base, changes, before, after }: CostReport):
     currency: 'USD',
     base,
     workloads: changes.flatMap((change) => toJson(change, base !== null)),
-    before,
-    after,
+    before: before && pick(before, totalFields),
+    after: pick(after, totalFields),
     increase: before === null ? null : totalIncrease(before, after, changes).hourly,
   };
   yield `${jsonText(report, 2)}\n`;

@@ -18,7 +18,7 @@ export function* renderChangeMarkdown({ base, before, after, changes, priceBasis
   yield '<!-- gpulint cost -->\n';
   const increase = totalIncrease(before, after, changes);
   yield `### GPU cost: ${increasesWords(increase)}\n`;
-  yield `\nAgainst ${codeSpan(base)}: ${countWords(before.gpus)} → ${countWords(after.gpus)} GPUs, ${hourlyTotal(before)} → **${hourlyTotal(after)}**.\n`;
+  yield `\nAgainst ${codeSpan(base)}: ${countWords(before.gpus)} → ${countWords(after.gpus)} ${after.device}s, ${hourlyTotal(before)} → **${hourlyTotal(after)}**.\n`;
   const shown = changes.filter(isChanged);
   if (shown.length > 0) {
     yield '\n| Workload | GPUs | Before | After | Change | Location |\n| :--- | ---: | ---: | ---: | ---: | :--- |\n';

@@ -38,7 +38,7 @@ function costRow({ after }: CostChange<WorkloadCost>): readonly string[] {
   return [
     printable(`${after.path}:${after.line}`),
     printable(nameOf(after)),
-    plural(after.gpus, 'GPU'),
+    plural(after.gpus, after.device ?? 'GPU'),
     printable(amountWords(after)),
     after.problem === null ? note : printable(after.problem),
   ];
@@ -93,6 +93,6 @@ function* totalLines(
   const increase = totalIncrease(before, after, changes);
   const unchanged = changes.filter((change) => !isChanged(change)).length;
   const amounts = `${hourlyTotal(before)} → ${hourlyTotal(after)}`;
-  yield `Against ${printable(base)}: ${countWords(before.gpus)} → ${countWords(after.gpus)} GPUs, ${amounts}: ${style.bold(increasesWords(increase))}${ranged}${unpriced}\n`;
+  yield `Against ${printable(base)}: ${countWords(before.gpus)} → ${countWords(after.gpus)} ${after.device}s, ${amounts}: ${style.bold(increasesWords(increase))}${ranged}${unpriced}\n`;
   if (unchanged > 0) yield `${plural(unchanged, 'workload')} unchanged\n`;
 }

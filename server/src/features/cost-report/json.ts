@@ -1,6 +1,6 @@
 import { type CostTotal, totalOf } from '../cost/cost-totals.ts';
 import type { CostSaving, ReportedCost, ReportedCosts, ReportedPool } from './report.ts';
-import { pick, rowFields } from './state-fields.ts';
+import { pick, rowFields, totalFields } from './state-fields.ts';
 
 /** The content of `gpulint cost --format json` without a base. schemas/cost.schema.json describes it. */
 export interface CostReportJson {
@@ -16,7 +16,7 @@ export interface CostReportJson {
     readonly increase: null;
   }[];
   readonly before: null;
-  readonly after: CostTotal;
+  readonly after: Pick<CostTotal, (typeof totalFields)[number]>;
   readonly increase: null;
   readonly savings: readonly CostSaving[];
   readonly priceBasis: string | null;
@@ -40,7 +40,7 @@ export function costReportJson({ rows, savings, basis, pools = [] }: ReportedCos
       return { kind, namespace, name, before: null, after: pick(row, rowFields), increase: null };
     }),
     before: null,
-    after: totalOf(rows),
+    after: pick(totalOf(rows), totalFields),
     increase: null,
     savings: savings.map((saving) => pick(saving, savingFields)),
     priceBasis: basis ?? null,

@@ -21,3 +21,16 @@ export const rowFields = [...stateFields, 'run', 'team', 'cards', 'providers'] a
 export function pick<T, K extends keyof T & string>(record: T, fields: readonly K[]): Pick<T, K> {
   return tableOf(fields.map((field) => [field, record[field]] as const)) as unknown as Pick<T, K>;
 }
+
+/** The fields of a total in reports. What its devices are called is for words only. */
+export const totalFields = [
+  'workloads',
+  'unpriced',
+  'gpus',
+  'hourly',
+  'isOpen',
+  'monthly',
+  'ending',
+  'ranged',
+  'idleHourly',
+] as const;

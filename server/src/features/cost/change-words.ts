@@ -10,7 +10,8 @@ export function nameOf({ kind, namespace, name }: ComparedCost): string {
 /** The number of GPUs, or both if they differ: `1 GPU`, `1 → 2 GPUs`. */
 export function gpusWords(change: CostChange): string {
   const count = gpuWords(change);
-  return `${count} ${/^(?:1|\d+\/\d+)$/.test(count) ? 'GPU' : 'GPUs'}`;
+  const device = (change.after ?? change.before)?.device ?? 'GPU';
+  return `${count} ${device}${/^(?:1|\d+\/\d+)$/.test(count) ? '' : 's'}`;
 }
 
 /** The same without the noun. */

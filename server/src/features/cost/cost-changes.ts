@@ -8,7 +8,8 @@ export interface ComparedCost
   extends Pick<CostRow, 'kind' | 'namespace' | 'name' | 'gpus' | 'hourly' | 'isOpen' | 'monthly' | 'possibleHourly'> {
   readonly path: string;
   readonly line: number;
-  /** Absent from earlier reports. */
+  /** These are absent from earlier reports. */
+  readonly device?: string;
   readonly nodeHourly?: Range | null;
   readonly amountNotes?: string;
 }

@@ -13,7 +13,13 @@ import type { Capacity, Role, Workload } from '../../model/workload.ts';
 import type { Located } from '../../yaml/cursor.ts';
 import { keyOf } from '../../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../../yaml/span.ts';
-import { describeAccelerators, detailsAt, requestedDevices, runningWorkloads } from '../hover/gpu-words.ts';
+import {
+  describeAccelerators,
+  detailsAt,
+  nounOfDevices,
+  requestedDevices,
+  runningWorkloads,
+} from '../hover/gpu-words.ts';
 
 /** What one workload costs while it runs: a leaf of every total that gpulint shows. Amounts are US dollars. */
 export interface CostRow {
@@ -28,6 +34,8 @@ export interface CostRow {
   readonly capacity: Capacity;
   /** Devices in all pods, from minimum to maximum; null if unknown. */
   readonly gpus: { readonly min: number | null; readonly max: number | null };
+  /** What one of them is called: `GPU`, `TPU chip`, `Neuron device`, `accelerator`. */
+  readonly device: string;
   /** `2 × H100 80GB SXM`. */
   readonly accelerators: string;
   /** The names of the models, sorted; empty if unknown. */
@@ -123,6 +131,7 @@ export function costRow(
     role,
     capacity: capacityOf(workload, basis),
     gpus: gpusOf(workload),
+    device: nounOfDevices(accelerators),
     accelerators: describeAccelerators(workload),
     cards: sorted(models),
     providers: sorted(providers),

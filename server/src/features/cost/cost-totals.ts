@@ -5,7 +5,8 @@ import type { Range } from '../../cost/types.ts';
 import type { CostRow } from './cost-rows.ts';
 
 /** The part of a row that totals add up. */
-export type CountedAmounts = Pick<CostRow, 'gpus' | 'hourly' | 'isOpen' | 'monthly' | 'possibleHourly' | 'idleHourly'>;
+export type CountedAmounts = Pick<CostRow, 'gpus' | 'hourly' | 'isOpen' | 'monthly' | 'possibleHourly' | 'idleHourly'> &
+  Partial<Pick<CostRow, 'device'>>;
 
 /** The sum of the known amounts of rows. */
 export interface CostTotal {
@@ -14,6 +15,8 @@ export interface CostTotal {
   readonly unpriced: number;
   /** Devices. A workload without an upper bound counts with its floor. */
   readonly gpus: Range;
+  /** What each of them is called: `GPU`, or `accelerator` for several kinds. */
+  readonly device: string;
   /** US dollars per hour. */
   readonly hourly: Range;
   /** A workload without an upper bound counts with its floor. */
@@ -35,6 +38,7 @@ export function totalOf(rows: readonly CountedAmounts[]): CostTotal {
     workloads: rows.length,
     unpriced: rows.length - priced.length,
     gpus: sum(rows.map(({ gpus: { min, max } }) => ({ min: min ?? 0, max: max ?? min ?? 0 }))),
+    device: deviceOf(rows),
     hourly: sum(priced),
     isOpen: rows.some(({ isOpen }) => isOpen),
     monthly: sum(rows.flatMap(({ monthly }) => monthly ?? [])),
@@ -42,6 +46,13 @@ export function totalOf(rows: readonly CountedAmounts[]): CostTotal {
     ranged: { workloads: ranges.length, hourly: sum(ranges) },
     idleHourly: withoutNoise(rows.reduce((total, { idleHourly }) => total + (idleHourly ?? 0), 0)),
   };
+}
+
+/** Reports of earlier versions name no devices: they are GPUs. */
+function deviceOf(rows: readonly CountedAmounts[]): string {
+  const names = new Set(rows.filter(({ gpus }) => gpus.max !== 0).map(({ device = 'GPU' }) => device));
+  const [name = 'GPU'] = names;
+  return names.size > 1 ? 'accelerator' : name;
 }
 
 /** Whether there are workloads and none has a price: a sum of $0 would be wrong. */
@@ -73,10 +84,10 @@ export function countWords({ min, max }: Range): string {
   return formatCount({ min: roundedCount(min), max: roundedCount(max) });
 }
 
-/** `2 GPUs`, `at least 2 GPUs`. */
-export function gpusTotal(total: Pick<CostTotal, 'gpus' | 'isOpen'>): string {
+/** `2 GPUs`, `at least 2 GPUs`, `16 TPU chips`. */
+export function gpusTotal(total: Pick<CostTotal, 'gpus' | 'device' | 'isOpen'>): string {
   const [min, max] = [roundedCount(total.gpus.min), roundedCount(total.gpus.max)];
-  return `${total.isOpen ? 'at least ' : ''}${plural(total.isOpen ? { min, max: min } : { min, max }, 'GPU')}`;
+  return `${total.isOpen ? 'at least ' : ''}${plural(total.isOpen ? { min, max: min } : { min, max }, total.device)}`;
 }
 
 /** Rounds the noise of binary fractions from sums of cents and shares. */

@@ -1,4 +1,4 @@
-import { formatCount, formatHourly, plural, roundedCount, spokenHourly } from '../../cost/money.ts';
+import { formatHourly, plural, roundedCount, spokenHourly } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
 import type { Range } from '../../cost/types.ts';
 import { shorten } from '../../yaml/shorten.ts';
@@ -54,7 +54,7 @@ export function costTree<T extends TreeRow>(
 export function totalWords(total: CostTotal): string {
   const { workloads, unpriced, ranged, idleHourly } = total;
   const gpus = { min: roundedCount(total.gpus.min), max: roundedCount(total.gpus.max) };
-  const start = `${plural(workloads, 'workload')}, ${plural(gpus, 'GPU')}`;
+  const start = `${plural(workloads, 'workload')}, ${plural(gpus, total.device)}`;
   const open =
     ranged.workloads === 0 ? '' : `, ${spreadWords(ranged.hourly)} for ${ranged.workloads} whose GPU model is unknown`;
   if (unpriced === workloads) return `${start}: no price${open}`;
@@ -126,7 +126,7 @@ function groupNode<T extends TreeRow>(
   { key, all, total }: { readonly key: string; readonly all: readonly T[]; readonly total: CostTotal },
   group: TreeGroup,
 ): TreeNode<T> {
-  const { workloads, unpriced, gpus, hourly, isOpen, idleHourly } = total;
+  const { workloads, unpriced, gpus, device, hourly, isOpen, idleHourly } = total;
   const isPriced = unpriced < workloads;
   const idle = idleHourly === 0 ? [] : [`${formatHourly(idleHourly)} idle`];
   const spoken = isPriced ? spokenFrom(hourly, isOpen || unpriced > 0) : 'no price';
@@ -135,7 +135,7 @@ function groupNode<T extends TreeRow>(
     label: key,
     description: [amountWords(total) || 'no price', ...idle, plural(workloads, 'workload')].join(' · '),
     tooltip: `${key}\n${totalWords(total)}`,
-    spoken: `${key}, ${plural(workloads, 'workload')}, ${formatCount(gpus)} GPUs, ${spoken}`,
+    spoken: `${key}, ${plural(workloads, 'workload')}, ${plural(gpus, device)}, ${spoken}`,
     icon: groupIcons[group],
     children: withUniqueIds(all.map((one) => leafNode(one, group))),
   };
