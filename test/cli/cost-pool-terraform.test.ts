@@ -256,3 +256,18 @@ test('a block that names a machine is the pool itself if its module has none', a
   expect(stdout).toContain('g6.4xlarge · $1.32/h on demand per node · limit unknown');
   expect(stdout).toContain('1 node pool\n');
 });
+
+test('a pool of queued provisioning has flex-start capacity', async () => {
+  const pool = (enabled: string) => `resource "google_container_node_pool" "p" {
+  name     = "film"
+  cluster  = "lab"
+  location = "us-central1-a"
+  queued_provisioning { enabled = ${enabled} }
+  node_config { machine_type = "a2-highgpu-8g" }
+}
+`;
+  expect(await listed({ 'a.tf': pool('true') })).toContain(
+    'film · a2-highgpu-8g · price unknown: flex-start capacity has no list price',
+  );
+  expect(await listed({ 'a.tf': pool('false') })).toContain('film · a2-highgpu-8g · $29.39/h on demand per node');
+});
