@@ -198,7 +198,8 @@ const capacities = table<string>({
 
 function capacityOf(found: ReadonlyMap<string, Field>): readonly NodeRequirement[] {
   const is = (key: string) => found.get(key) === 'true';
-  if (is('flexstart') || is('queuedprovisioning') || isEnabled(found, 'queuedprovisioning')) return [isIn('cloud.google.com/gke-flex-start', 'true')];
+  if (is('flexstart') || is('queuedprovisioning') || isEnabled(found, 'queuedprovisioning'))
+    return [isIn('cloud.google.com/gke-flex-start', 'true')];
   if (found.get('consumereservationtype') === 'SPECIFIC_RESERVATION')
     return [isIn('karpenter.sh/capacity-type', 'reserved')];
   if (is('spot') || is('preemptible') || hasBlock(found, 'preemptible') || hasSpotField(found))

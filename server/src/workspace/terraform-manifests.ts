@@ -1,6 +1,6 @@
-import { type Field, isCall, isFields, isTemplateText } from '../evidence/fields.ts';
+import { isFields } from '../evidence/fields.ts';
 import { readHcl } from '../evidence/hcl.ts';
-import { tableOf } from '../yaml/table.ts';
+import { plain } from './terraform-objects.ts';
 
 // Kubernetes objects in files of Terraform: the providers `kubectl` and `kubernetes` create them next to the cluster.
 
@@ -39,12 +39,4 @@ export function withoutIndent(lines: readonly string[]): string {
   const indents = lines.flatMap((one) => (one.trim() === '' ? [] : [one.search(/\S/)]));
   const shared = indents.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
   return lines.map((one) => one.slice(shared)).join('\n');
-}
-
-/** What is computed is a placeholder. */
-function plain(field: Field): unknown {
-  if (field === null || isCall(field)) return '{{ computed }}';
-  if (isTemplateText(field)) return field.template;
-  if (Array.isArray(field)) return field.map(plain);
-  return isFields(field) ? tableOf([...field].map(([key, value]) => [key, plain(value)])) : field;
 }
