@@ -84,3 +84,28 @@ test('values of a part that are pods themselves count once', async () => {
   });
   expect(stdout).toContain('1 workload, 3 GPUs: $2.41/h');
 });
+
+test('a release of the chart around counts its parts, without those that it turns off', async () => {
+  const files = {
+    ...part('charts/film', 'film', usual),
+    ...part('charts/pen', 'pen', usual),
+    'Chart.yaml': owner(
+      '- {name: film, version: 1.0.0, condition: film.enabled}\n- {name: pen, version: 1.0.0, condition: pen.enabled}\n',
+    ),
+    'values.yaml': 'film: {machine: g5.xlarge}\npen: {replicas: 2}\n',
+    'values-prod.yaml': 'film: {replicas: 3}\npen: {enabled: false}\n',
+  };
+  const prod = await listed(files);
+  // 3 × 1.006.
+  expect(prod).toMatch(/values-prod\.yaml:1 +Deployment\/film +3 GPUs +\$3\.02\/h/);
+  expect(prod).not.toMatch(/values-prod\.yaml.*pen/);
+  const two = await listed({ ...files, 'values-dev.yaml': 'pen: {replicas: 1}\n' });
+  // 1.006 and 0.8048.
+  expect(two).toMatch(/values-dev\.yaml:1 +Deployment\/film +1 GPU +\$1\.01\/h/);
+  expect(two).toMatch(/values-dev\.yaml:1 +Deployment\/pen +1 GPU +\$0\.80\/h/);
+  // Nothing for the parts.
+  const { 'values-prod.yaml': _, ...others } = files;
+  const plain = await listed({ ...others, 'values-web.yaml': 'ingress: {enabled: true}\n' });
+  expect(plain).toMatch(/charts\/film\/templates\/main\.yaml:1 +Deployment\/film +1 GPU +\$1\.01\/h/);
+  expect(plain).toContain('2 workloads, 3 GPUs: $2.62/h');
+});

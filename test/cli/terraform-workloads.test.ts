@@ -130,3 +130,31 @@ test('a chart next to a workload, and no findings', async () => {
   const { stdout } = await runCli(['check', '--no-color'], { cwd: folder });
   expect(stdout).toContain('no findings');
 });
+
+test('the bounds of an autoscaler that Terraform creates, also in another file if it is named', async () => {
+  const scaler = (name: string, bounds = 'min_replicas = 2\n    max_replicas = 5') =>
+    `resource "kubernetes_horizontal_pod_autoscaler_v2" "s" {
+  metadata { name = "film" }
+  spec {
+    ${bounds}
+    scale_target_ref {
+      api_version = "apps/v1"
+      kind        = "Deployment"
+      name        = ${name}
+    }
+  }
+}
+`;
+  const deployment = resource(
+    'kubernetes_deployment',
+    pod('1', '{ "node.kubernetes.io/instance-type" = "g6.xlarge" }'),
+  );
+  const row = /Deployment\/film +2–5 GPUs +\$1\.61–\$4\.02\/h/;
+  const own = 'kubernetes_deployment.film.metadata[0].name';
+  expect(await listed({ 'a.tf': deployment + scaler(own) })).toMatch(row);
+  expect(await listed({ 'a.tf': deployment, 'b.tf': scaler('"film"') })).toMatch(row);
+  expect(await listed({ 'a.tf': deployment, 'b.tf': scaler('"other"') })).toMatch(/film +1 GPU +\$0\.80\/h/);
+  // A maximum that a variable sets is unknown.
+  const open = await listed({ 'a.tf': deployment + scaler(own, 'min_replicas = 1\n    max_replicas = var.most') });
+  expect(open).not.toMatch(/film +1 GPU +\$0\.80\/h\n/);
+});

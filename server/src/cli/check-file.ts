@@ -88,7 +88,7 @@ async function checkText(
   const before = await answered(
     partOf === undefined
       ? analysis.setFile(uri, content.text, 0, undefined, relatedFiles)
-      : analysis.peek(uri, content.text, partOf, relatedFiles),
+      : analysis.peek(uri, content.text, partOf, relatedFiles, true),
   );
   const fixed = fix === undefined ? { file: before, applied: [] } : applySafeFixes(analysis, before);
   const differs = fixed.file.text !== content.text;

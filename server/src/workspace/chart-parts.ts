@@ -1,13 +1,13 @@
+import { isOff, type PartName, valuesFor } from '../model/chart-parts.ts';
 import type { SourceFile } from '../model/kustomize/built-object.ts';
 import { mergeStrategic } from '../model/kustomize/merge.ts';
 import { once } from '../model/once.ts';
-import { chartValues } from '../model/related-files.ts';
+import { type ChartPart, chartValues } from '../model/related-files.ts';
 import { asText, getIn, items, rootCursor } from '../yaml/cursor.ts';
 import type { YamlMap, YamlNode } from '../yaml/node.ts';
 import { checkLimits, parseDocument } from '../yaml/parse.ts';
 
-// Charts in the folder `charts` of another one. The values of that chart have those of each part under its name, and they take precedence.
-// https://helm.sh/docs/chart_template_guide/subcharts_and_globals/
+type Read = (uri: string) => Promise<SourceFile | undefined>;
 
 /** Charts within charts within charts: more levels are a mistake. */
 const maxLevels = 3;
@@ -28,7 +28,7 @@ interface Around {
 export async function chartAround(
   chart: string,
   own: SourceFile | undefined,
-  read: (uri: string) => Promise<SourceFile | undefined>,
+  read: Read,
   reaches: (uri: string) => boolean,
   level = 0,
 ): Promise<Around | undefined> {
@@ -38,59 +38,68 @@ export async function chartAround(
   if (owner === undefined) return undefined;
   const values = await read(`${above}/values.yaml`);
   const outer = await chartAround(owner.uri, values, read, reaches, level + 1);
-  const { keys, conditions } = dependencies(owner);
-  const [key = folder, root] = [keys.get(folder), values && valuesIn(values).root];
+  const name = nameOf(owner, folder);
+  const root = values && valuesIn(values).root;
   // Each of several copies has its own values.
-  if (key === null) return { values: undefined, isOff: outer?.isOff === true };
+  if (name === null) return { values: undefined, isOff: outer?.isOff === true };
   const whole = root && outer?.values ? merged(root)(outer.values) : (root ?? outer?.values);
-  const ofPart = own && valuesIn(own).root;
-  const isOn = (conditions.get(folder) ?? []).map(
-    (path) =>
-      (whole && textAt(whole, path)) ??
-      (path[0] === key && ofPart !== undefined ? textAt(ofPart, path.slice(1)) : undefined),
-  );
-  const decided = isOn.find((text) => text === 'true' || text === 'false');
-  return { values: whole && parts(whole).get(key), isOff: outer?.isOff === true || decided === 'false' };
-}
-
-function textAt(root: YamlNode, path: readonly string[]): string | undefined {
-  return asText(getIn(rootCursor(root), ...path));
+  const isTurnedOff = outer?.isOff === true || isOff(name, own && valuesIn(own).root, whole);
+  return { values: valuesFor(name, whole), isOff: isTurnedOff };
 }
 
 const valuesIn = once(({ text }: SourceFile) => ({ root: chartValues('values.yaml', text)?.root }));
 
 const merged = once((root: YamlNode) => once((around: YamlMap) => mergeStrategic(root, around, false)));
 
-/** The mappings in values, by their keys. */
-const parts = once(
-  (root: YamlNode): ReadonlyMap<string, YamlMap> =>
-    new Map(
-      root.kind === 'map'
-        ? root.entries.flatMap(({ key, value }) => (value.kind === 'map' ? [[key, value] as const] : []))
-        : [],
-    ),
-);
+/** More charts are not parts of one application. */
+const maxParts = 40;
 
-interface Dependencies {
-  /** The keys of the values for parts, by the names of the parts; null for a part with several aliases, of which each is a copy. */
-  readonly keys: ReadonlyMap<string, string | null>;
-  /** The paths of the values that turn parts on and off. The first that exists decides. */
-  readonly conditions: ReadonlyMap<string, readonly (readonly string[])[]>;
+/** More files than the parts of a chart have. */
+const maxFiles = 1000;
+
+/**
+ * The charts in the folder `charts` of another one, without those of which it has several copies.
+ * @param owner its Chart.yaml
+ * @param templatesIn the templates in a folder
+ */
+export async function partsOf(
+  owner: SourceFile,
+  read: Read,
+  list: (folder: string, limit: number) => Promise<readonly string[]>,
+  templatesIn: (folder: string) => Promise<readonly SourceFile[]>,
+): Promise<readonly ChartPart[]> {
+  const charts = `${owner.uri.slice(0, owner.uri.lastIndexOf('/'))}/charts`;
+  const files = await list(charts, maxFiles);
+  const folders = new Set(files.flatMap((file) => /\/charts\/([^/]+)\/templates\/[^/]+$/.exec(file)?.[1] ?? []));
+  if (files.length >= maxFiles || folders.size > maxParts) return [];
+  const found = await Promise.all(
+    [...folders].sort().map(async (folder): Promise<ChartPart | undefined> => {
+      const name = nameOf(owner, folder);
+      if (name === null || (await read(`${charts}/${folder}/Chart.yaml`)) === undefined) return undefined;
+      const templates = await templatesIn(`${charts}/${folder}/templates`);
+      const values = await read(`${charts}/${folder}/values.yaml`);
+      const helpers = await read(`${charts}/${folder}/templates/_helpers.tpl`);
+      return { name, values, templates, helpers };
+    }),
+  );
+  return found.flatMap((part) => part ?? []);
+}
+
+/** How a chart names the part in a folder; null for one with several aliases, of which each is a copy. */
+function nameOf(owner: SourceFile, folder: string): PartName | null {
+  const found = dependencies(owner).get(folder);
+  return found === undefined ? { key: folder, conditions: [] } : found;
 }
 
 /** https://helm.sh/docs/topics/charts/#chart-dependencies */
-const dependencies = once(({ text }: SourceFile): Dependencies => {
+const dependencies = once(({ text }: SourceFile): ReadonlyMap<string, PartName | null> => {
   const root = checkLimits(text) === null ? parseDocument(text, 0).root : null;
-  const keys = new Map<string, string | null>();
-  const conditions = new Map<string, readonly (readonly string[])[]>();
+  const found = new Map<string, PartName | null>();
   for (const one of root === null ? [] : items(getIn(rootCursor(root), 'dependencies'))) {
     const name = asText(getIn(one, 'name')) ?? '';
-    keys.set(name, keys.has(name) ? null : (asText(getIn(one, 'alias')) ?? name));
     const written = (asText(getIn(one, 'condition')) ?? '').split(',').flatMap((path) => path.trim() || []);
-    conditions.set(
-      name,
-      written.map((path) => path.split('.')),
-    );
+    const conditions = written.map((path) => path.split('.'));
+    found.set(name, found.has(name) ? null : { key: asText(getIn(one, 'alias')) ?? name, conditions });
   }
-  return { keys, conditions };
+  return found;
 });

@@ -7,7 +7,7 @@ import { mergeStrategic } from '../model/kustomize/merge.ts';
 import { once } from '../model/once.ts';
 import { type ChartValues, chartValues, helpersIn, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
 import type { YamlMap } from '../yaml/node.ts';
-import { chartAround } from './chart-parts.ts';
+import { chartAround, partsOf } from './chart-parts.ts';
 import { relatedToInstalls, templatesIn, wholeChart } from './installed-charts.ts';
 
 /** How related files are read: the only difference between the editor and the command line. */
@@ -193,7 +193,7 @@ export function createRelatedFiles({ read: readText, ...reader }: FileReader, ma
 
 /** The URIs of the other files that contribute to the objects of a kustomization or of a chart's release. */
 export function partsIn({ built = [], included = [], release, installs }: RelatedFiles): ReadonlySet<string> {
-  const charts = [...(release === undefined ? [] : [release]), ...(installs?.values() ?? [])];
+  const charts = [...(release === undefined ? [] : [release, ...(release.parts ?? [])]), ...(installs?.values() ?? [])];
   const ofCharts = charts.flatMap(({ templates, values }) => [...templates, ...(values ? [values] : [])]);
   const files = [...(installs?.values() ?? [])].flatMap((one) => [...one.files.values()]);
   const uris = [...ofCharts, ...files].map(({ uri }) => uri);
@@ -237,13 +237,13 @@ async function relatedToRelease(
   { reaches, list }: Required<Pick<FileReader, 'reaches' | 'list'>>,
 ): Promise<RelatedFiles> {
   const place = chartOfRelease(uri);
-  if (place === undefined || !reaches(place.chart) || (await read(place.chart)) === undefined) return noRelatedFiles;
+  const chart = place !== undefined && reaches(place.chart) ? await read(place.chart) : undefined;
+  if (place === undefined || chart === undefined) return noRelatedFiles;
   const templates = await templatesIn(place.templates, read, list);
-  return templates.length === 0
-    ? noRelatedFiles
-    : {
-        release: { values: await read(place.values), templates, helpers: await read(place.helpers) },
-      };
+  const parts = await partsOf(chart, read, list, (folder) => templatesIn(folder, read, list));
+  if (templates.length === 0 && parts.length === 0) return noRelatedFiles;
+  const own = { values: await read(place.values), templates, helpers: await read(place.helpers) };
+  return { release: parts.length === 0 ? own : { ...own, parts } };
 }
 
 /** All templates of a chart have the same values and helpers. */

@@ -1,14 +1,16 @@
 import { isFields } from '../evidence/fields.ts';
 import { readHcl } from '../evidence/hcl.ts';
-import { plain } from './terraform-objects.ts';
+import { plain, scalersIn } from './terraform-objects.ts';
 
 // Kubernetes objects in files of Terraform: the providers `kubectl` and `kubernetes` create them next to the cluster.
 
-/** The objects in a file as YAML: those in here-documents, and the fields of each `kubernetes_manifest`. */
+/** The objects in a file as YAML: those in here-documents, the fields of each `kubernetes_manifest`, and autoscalers. */
 export function manifestTexts(text: string): readonly string[] {
-  if (!/\bapiVersion\b/.test(text)) return [];
+  const scalers = scalersIn(text, readHcl);
+  if (!/\bapiVersion\b/.test(text)) return scalers;
   const blocks = text.includes('"kubernetes_manifest"') ? readHcl(text) : [];
   return [
+    ...scalers,
     ...hereDocuments(text).filter((document) => document.includes('apiVersion:')),
     ...blocks.flatMap(({ labels, body }) => {
       const manifest = labels[0] === 'kubernetes_manifest' ? body.get('manifest') : undefined;

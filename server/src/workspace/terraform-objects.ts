@@ -33,6 +33,8 @@ const notWorkloads: ReadonlySet<string> = new Set([
   ...kindsFor('installer'),
 ]);
 
+const scaler = 'kubernetes_horizontal_pod_autoscaler';
+
 const kinds = table<readonly [apiVersion: string, kind: string]>({
   kubernetes_deployment: ['apps/v1', 'Deployment'],
   kubernetes_stateful_set: ['apps/v1', 'StatefulSet'],
@@ -42,10 +44,42 @@ const kinds = table<readonly [apiVersion: string, kind: string]>({
   kubernetes_cron_job: ['batch/v1', 'CronJob'],
   kubernetes_pod: ['v1', 'Pod'],
   kubernetes_replication_controller: ['v1', 'ReplicationController'],
+  [scaler]: ['autoscaling/v2', 'HorizontalPodAutoscaler'],
 });
 
+/** The autoscalers that a file creates, as JSON. Their targets are resources of the file, or named. */
+export function scalersIn(text: string, read: (text: string) => readonly HclBlock[]): readonly string[] {
+  if (!text.includes(`"${scaler}`)) return [];
+  const blocks = read(text);
+  const nameOf = (resource: string, label: string) => {
+    const target = blocks.find(
+      ({ type, labels }) => type === 'resource' && labels[0] === resource && labels[1] === label,
+    );
+    const name = first(target?.body.get('metadata'))?.get('name');
+    return typeof name === 'string' ? name : label;
+  };
+  return blocks.flatMap(({ type, labels: [kind = '', label = ''], body }) => {
+    if (type !== 'resource' || !kind.startsWith(scaler)) return [];
+    const at = text.indexOf(`"${kind}" "${label}"`);
+    const [, resource, named] = reference.exec(text.slice(Math.max(at, 0), at + maxLength)) ?? [];
+    const spec = first(body.get('spec'));
+    const target = first(spec?.get('scale_target_ref'));
+    if (spec === undefined || target === undefined) return [];
+    const isNamed = typeof target.get('name') === 'string' || resource === undefined || named === undefined;
+    const scaled = isNamed ? target : new Map([...target, ['name', nameOf(resource, named)]]);
+    const whole = new Map([...body, ['spec', [new Map([...spec, ['scale_target_ref', [scaled]]])]]]);
+    return [JSON.stringify(typedObject(kind, label, whole))];
+  });
+}
+
+/** `name = kubernetes_deployment.chat.metadata[0].name`. */
+const reference = /\bname\s{0,20}=\s{0,20}(kubernetes_\w{1,60})\.([\w-]{1,60})\.metadata/;
+
+/** Longer blocks are no autoscalers. */
+const maxLength = 2_000;
+
 function typedObject(resource: string, label: string, body: Fields): unknown {
-  const [apiVersion, kind] = kinds[resource.replace(/_v1$/, '')] ?? [];
+  const [apiVersion, kind] = kinds[resource.replace(/_v\d(?:beta\d)?$/, '')] ?? [];
   const spec = first(body.get('spec'));
   if (apiVersion === undefined || spec === undefined) return undefined;
   const metadata = first(body.get('metadata'));
