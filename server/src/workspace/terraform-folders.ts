@@ -210,6 +210,14 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     const [place = null, ...others] = new Set(users.map(({ from }) => placeOf(from, cloud, level + 1)));
     return others.length > 0 ? null : place;
   };
+  const modulesKnown = new Map<string, boolean>();
+  /** Whether a module makes pools for each block of a folder that uses it. */
+  const isMadeIn = (module: string, folder: string): boolean => {
+    const inside = blocksIn.get(module) ?? [];
+    const copies = copiesOf(module).filter(({ from }) => from === folder);
+    const isMade = ({ values }: TerraformCopy) => inside.some((one) => terraformPoolsOf(one, values).length > 0);
+    return copies.length > 0 && copies.every(isMade);
+  };
   // Pools whose machines are computed are known by the local value only.
   const made = new Map<string, boolean>();
   const makesPools = (folder: string): boolean => {
@@ -237,10 +245,10 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
       const source = parent?.get('source');
       if (typeof source !== 'string' || !source.startsWith('.')) return false;
       const target = folderAt(folder, source);
-      const inside = target === folder ? [] : (blocksIn.get(target) ?? []);
-      const copies = copiesOf(target).filter(({ from }) => from === folder);
-      const isMade = ({ values }: TerraformCopy) => inside.some((one) => terraformPoolsOf(one, values).length > 0);
-      return copies.length > 0 && copies.every(isMade);
+      const use = `${folder} ${target}`;
+      const known = modulesKnown.get(use) ?? (target !== folder && isMadeIn(target, folder));
+      modulesKnown.set(use, known);
+      return known;
     },
     placeOf: (folder, cloud, from) => {
       const own = placeOf(folder, cloud);

@@ -50,23 +50,23 @@ const kinds = table<readonly [apiVersion: string, kind: string]>({
 /** The autoscalers that a file creates, as JSON. Their targets are resources of the file, or named. */
 export function scalersIn(text: string, read: (text: string) => readonly HclBlock[]): readonly string[] {
   if (!text.includes(`"${scaler}`)) return [];
-  const blocks = read(text);
-  const nameOf = (resource: string, label: string) => {
-    const target = blocks.find(
-      ({ type, labels }) => type === 'resource' && labels[0] === resource && labels[1] === label,
-    );
-    const name = first(target?.body.get('metadata'))?.get('name');
-    return typeof name === 'string' ? name : label;
-  };
-  return blocks.flatMap(({ type, labels: [kind = '', label = ''], body }) => {
-    if (type !== 'resource' || !kind.startsWith(scaler)) return [];
-    const at = text.indexOf(`"${kind}" "${label}"`);
-    const [, resource, named] = reference.exec(text.slice(Math.max(at, 0), at + maxLength)) ?? [];
+  const blocks = read(text).filter(({ type }) => type === 'resource');
+  const names = new Map<string, string>();
+  for (const { labels, body } of blocks) {
+    const name = first(body.get('metadata'))?.get('name');
+    if (typeof name === 'string') names.set(labels.slice(0, 2).join('.'), name);
+  }
+  let at = 0;
+  return blocks.flatMap(({ labels: [kind = '', label = ''], body }) => {
+    if (!kind.startsWith(scaler)) return [];
+    at = Math.max(at, text.indexOf(`"${kind}"`, at) + 1);
+    const [own = ''] = text.slice(at, at + maxLength).split(/^resource\b/m, 1);
+    const [, resource, named] = reference.exec(own) ?? [];
     const spec = first(body.get('spec'));
     const target = first(spec?.get('scale_target_ref'));
     if (spec === undefined || target === undefined) return [];
     const isNamed = typeof target.get('name') === 'string' || resource === undefined || named === undefined;
-    const scaled = isNamed ? target : new Map([...target, ['name', nameOf(resource, named)]]);
+    const scaled = isNamed ? target : new Map([...target, ['name', names.get(`${resource}.${named}`) ?? named]]);
     const whole = new Map([...body, ['spec', [new Map([...spec, ['scale_target_ref', [scaled]]])]]]);
     return [JSON.stringify(typedObject(kind, label, whole))];
   });

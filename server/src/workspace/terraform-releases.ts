@@ -43,7 +43,8 @@ function manifestsOf(text: string): string | undefined {
       last = line;
     }
     const object = objectIn(block);
-    if (object !== undefined) for (let copy = 0; copy < count; copy += 1) objects.push([line, object]);
+    if (object !== undefined)
+      for (let copy = 0; copy < count && objects.length < maxObjects; copy += 1) objects.push([line, object]);
   }
   if (last === undefined && objects.length === 0) return undefined;
   if (last !== undefined) {
@@ -56,6 +57,9 @@ function manifestsOf(text: string): string | undefined {
   }
   return `${lines.join('\n')}\n`;
 }
+
+/** More workloads in one file are generated. */
+const maxObjects = 1000;
 
 /** How often a resource exists: once unless `count` or `for_each` has another number of items; undefined if that is computed. */
 function countOf(body: Fields): number | undefined {
