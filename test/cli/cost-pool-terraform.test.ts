@@ -214,3 +214,60 @@ test('a file of variables with a machine and a map of pools', async () => {
   expect(stdout).toContain('Pool · g6.4xlarge · $1.32/h on demand per node · limit unknown');
   expect(stdout).toContain('pen · a2-highgpu-1g · $3.67/h on demand per node · at most $11.02/h for 3 nodes');
 });
+
+test('each use of a module of pools is a pool with its own values, in the region of the folder that uses it', async () => {
+  const group = `variable "crew" {}
+variable "machine" {}
+variable "most" { default = 2 }
+resource "aws_eks_node_group" "g" {
+  node_group_name = var.crew
+  instance_types  = [var.machine]
+  scaling_config {
+    max_size = var.most
+  }
+}
+`;
+  const use = (name: string, more = '') =>
+    `module "${name}" {\n  source = "../group"\n  crew = "${name}"\n  machine = "g6.4xlarge"\n  ${more}\n}\n`;
+  const single = await listed({
+    'group/main.tf': group,
+    'west/main.tf': region + use('film', 'instance_type = "g5.xlarge"'),
+  });
+  // 2 × 1.3232. The machine that the module ignores is not a second pool.
+  expect(single).toContain('film · g6.4xlarge · $1.32/h on demand per node · at most $2.65/h for 2 nodes');
+  expect(single).toContain('1 node pool\n');
+  const east = 'provider "aws" {\n  region = "eu-central-1"\n}\n';
+  const several = await listed({
+    'group/main.tf': group,
+    'west/main.tf': region + use('film') + use('pen', 'most = 5'),
+    'east/main.tf': east + use('voice', 'most = 1'),
+  });
+  // 5 × 1.3232; in Frankfurt, g6.4xlarge costs 1.65466.
+  expect(several).toContain('film · g6.4xlarge · $1.32/h on demand per node · at most $2.65/h for 2 nodes');
+  expect(several).toContain('pen · g6.4xlarge · $1.32/h on demand per node · at most $6.62/h for 5 nodes');
+  expect(several).toContain('voice · g6.4xlarge · $1.65/h on demand per node · at most $1.65/h for 1 node');
+  expect(several).toContain('3 node pools\n');
+});
+
+test('a block that names a machine is the pool itself if its module has none', async () => {
+  const use = 'module "film" {\n  source = "./group"\n  instance_type = "g6.4xlarge"\n}\n';
+  const text = 'variable "instance_type" {}\nresource "aws_iam_role" "r" {}\n';
+  const stdout = await listed({ 'main.tf': region + use, 'group/main.tf': text });
+  expect(stdout).toContain('g6.4xlarge · $1.32/h on demand per node · limit unknown');
+  expect(stdout).toContain('1 node pool\n');
+});
+
+test('a pool of queued provisioning has flex-start capacity', async () => {
+  const pool = (enabled: string) => `resource "google_container_node_pool" "p" {
+  name     = "film"
+  cluster  = "lab"
+  location = "us-central1-a"
+  queued_provisioning { enabled = ${enabled} }
+  node_config { machine_type = "a2-highgpu-8g" }
+}
+`;
+  expect(await listed({ 'a.tf': pool('true') })).toContain(
+    'film · a2-highgpu-8g · price unknown: flex-start capacity has no list price',
+  );
+  expect(await listed({ 'a.tf': pool('false') })).toContain('film · a2-highgpu-8g · $29.39/h on demand per node');
+});

@@ -16,6 +16,7 @@ import { runRules } from '../rules/run.ts';
 import type { SuppressionUse } from '../rules/suppressions.ts';
 import { lookupsOf } from '../workspace/lookups.ts';
 import { type DocumentSummary, summarizeDocument } from '../workspace/summary.ts';
+import { isTerraform } from '../workspace/terraform.ts';
 import type { FileContext, Workspace } from '../workspace/workspace.ts';
 import { withEmbeddedComments } from '../yaml/embedded.ts';
 import { lazy } from '../yaml/lazy.ts';
@@ -141,6 +142,8 @@ export function analyzeDocument(
     return question && lookups.askFit(question);
   };
   const judged = lazy(() => {
+    // What Terraform creates has a price, but its text is not that of the file.
+    if (isTerraform(input.uri)) return noFindings;
     const { rules, ruleOptions } = config;
     const settings = { options: config, crossReferences, rules, ruleOptions, costOf, strict: input.strict };
     const { chart } = relatedFiles();

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Analysis, FileAnalysis } from '../analysis.ts';
+import type { ProjectConfig } from '../config.ts';
 import { oldPriceAge } from '../cost/price-age.ts';
 import { mayInstallCharts } from '../model/chart-installs.ts';
 import { noRelatedFiles } from '../model/related-files.ts';
@@ -27,6 +28,8 @@ import { replaceContent, type Saved } from './write-file.ts';
 export interface CheckFileOptions {
   /** write: apply the safe fixes to the file; show: put them into `CheckedFile.diff`. */
   readonly fix: 'write' | 'show' | undefined;
+  /** The config of a file whose text is only a part of it: the workspace keeps what it knows about the whole file. */
+  readonly partOf?: ProjectConfig;
   /** Whether the report shows the lines of findings. */
   readonly withLines: boolean;
   /** The folder that `CheckedFile.source` is relative to. */
@@ -77,12 +80,16 @@ async function checkText(
   options: CheckFileOptions,
   attempt = 1,
 ): Promise<CheckedFile> {
-  const { fix, root, related, withLines, cluster } = options;
+  const { fix, root, related, withLines, cluster, partOf } = options;
   const answered = async (file: FileAnalysis) => cluster?.answered(file) ?? file;
   const source = sourcePath(root, input);
   const relatedFiles =
     input.file === standardInput ? noRelatedFiles : await related.of(uri, mayInstallCharts(content.text));
-  const before = await answered(analysis.setFile(uri, content.text, 0, undefined, relatedFiles));
+  const before = await answered(
+    partOf === undefined
+      ? analysis.setFile(uri, content.text, 0, undefined, relatedFiles)
+      : analysis.peek(uri, content.text, partOf, relatedFiles, true),
+  );
   const fixed = fix === undefined ? { file: before, applied: [] } : applySafeFixes(analysis, before);
   const differs = fixed.file.text !== content.text;
   const saved = !differs || fix === 'show' ? 'written' : save(input, content, fixed.file.text);

@@ -7,7 +7,7 @@ import { terraformPoolRows } from '../features/pool-lens.ts';
 import type { PublishedView } from '../fleet/cluster-view.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { isTerraform } from '../workspace/terraform.ts';
-import { manifestText } from '../workspace/terraform-releases.ts';
+import { manifestText, mayHaveManifests } from '../workspace/terraform-releases.ts';
 import { type CheckFileOptions, checkFile } from './check-file.ts';
 import type { CheckCluster } from './cluster/check-cluster.ts';
 import { contentOf } from './file-content.ts';
@@ -43,7 +43,7 @@ export interface CheckPathsOptions {
 
 /** The files of a run, with what they know about each other. Each thread of a run has its own. */
 export interface CheckRun {
-  /** Without the files of Terraform in a folder, except those that install charts of the project. */
+  /** Without the files of Terraform in a folder, except those that install charts of the project or create workloads. */
   readonly manifests: readonly ConfiguredInput[];
   check(input: ConfiguredInput): Promise<CheckedFile>;
   /** The node pools in files of Terraform. */
@@ -96,8 +96,7 @@ export async function startRun(
   const cluster = await clusterOf(analysis, options, inputs[0]?.config);
   const how = { fix, root, withLines, cluster, related: relatedFilesWithin(reach) };
   const manifests = inputs.filter(
-    ({ input }) =>
-      input.folder === null || !isTerraform(input.file) || installsCharts(input.file, kept.get(input.file)),
+    ({ input }) => input.folder === null || !isTerraform(input.file) || hasManifests(input.file, kept.get(input.file)),
   );
   if (manifests.length === 0 && inputs.length > 0 && options.readsTerraform !== true) warn(terraformReason);
   return {
@@ -109,7 +108,7 @@ export async function startRun(
       const text = manifestText(input.file, content.text);
       return text === undefined
         ? checkFile(analysis, input, { kind: 'skipped', reason: terraformReason }, how)
-        : checkFile(analysis, input, { ...content, text }, { ...how, fix: undefined });
+        : checkFile(analysis, input, { ...content, text }, { ...how, fix: undefined, partOf: config });
     },
     terraformPools: () =>
       inputs.flatMap(({ input, config }) =>
@@ -131,9 +130,11 @@ export async function startRun(
 const terraformReason =
   'Terraform is not checked: gpulint reads node pools, regions and charts from it when it checks the YAML of its folder';
 
-/** Whether a file of Terraform installs charts of the project. */
-function installsCharts(file: string, bytes: Buffer | undefined): boolean {
-  return bytes?.includes('"helm_release"') === true && manifestText(file, bytes.toString()) !== undefined;
+/** Whether a file of Terraform installs charts of the project or creates workloads. */
+function hasManifests(file: string, bytes: Buffer | undefined): boolean {
+  if (bytes === undefined || !/"(?:helm_release|kubernetes_)/.test(bytes.toString('latin1'))) return false;
+  const text = bytes.toString();
+  return mayHaveManifests(text) && manifestText(file, text) !== undefined;
 }
 
 async function clusterOf(

@@ -198,7 +198,8 @@ const capacities = table<string>({
 
 function capacityOf(found: ReadonlyMap<string, Field>): readonly NodeRequirement[] {
   const is = (key: string) => found.get(key) === 'true';
-  if (is('flexstart') || is('queuedprovisioning')) return [isIn('cloud.google.com/gke-flex-start', 'true')];
+  if (is('flexstart') || is('queuedprovisioning') || isEnabled(found, 'queuedprovisioning'))
+    return [isIn('cloud.google.com/gke-flex-start', 'true')];
   if (found.get('consumereservationtype') === 'SPECIFIC_RESERVATION')
     return [isIn('karpenter.sh/capacity-type', 'reserved')];
   if (is('spot') || is('preemptible') || hasBlock(found, 'preemptible') || hasSpotField(found))
@@ -228,6 +229,12 @@ function hasSpotField(found: ReadonlyMap<string, Field>): boolean {
     ['spotmarketoptions', 'spotvmoptions', 'preemptiblenodeconfig'].some((key) => found.has(key)) ||
     /\d/.test(price ?? '')
   );
+}
+
+/** `queued_provisioning { enabled = true }`, also in Config Connector and Crossplane. */
+function isEnabled(found: ReadonlyMap<string, Field>, key: string): boolean {
+  const [field] = [found.get(key)].flat();
+  return isFields(field) && field.get('enabled') === 'true';
 }
 
 /** Nebius: `preemptible = {}`. */

@@ -138,6 +138,10 @@ export interface DeviceSharing {
   readonly config: string;
   /** Pods per GPU. */
   readonly replicas: number;
+  /** Nodes without the label have it, whatever its name is. */
+  readonly isDefault?: true;
+  /** The operator takes the config from this ConfigMap, which says how many pods share a GPU. */
+  readonly configMap?: string;
 }
 
 /** A ResourceFlavor of a queue. */

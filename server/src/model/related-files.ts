@@ -6,6 +6,7 @@ import { fillFromValues } from '../yaml/template-values.ts';
 import { namesAccelerators } from './accelerators.ts';
 import { autoscaledByValues, autoscaledReplicas } from './autoscaled-template.ts';
 import { type ChartInstall, chartInstalls, installKey } from './chart-installs.ts';
+import { isOff, type PartName, valuesOfPart } from './chart-parts.ts';
 import type { CrossReferences } from './cross-references.ts';
 import type { BuiltObject, SourceFile } from './kustomize/built-object.ts';
 import { amongBuilt } from './kustomize/config-maps.ts';
@@ -42,6 +43,13 @@ export interface ChartRelease {
   readonly templates: readonly SourceFile[];
   /** The file of its named templates. */
   readonly helpers?: SourceFile | undefined;
+  /** The charts in its folder `charts`. */
+  readonly parts?: readonly ChartPart[];
+}
+
+/** A chart in the folder of another one. */
+export interface ChartPart extends Omit<ChartRelease, 'parts'> {
+  readonly name: PartName;
 }
 
 /** A chart that an object or a helmfile installs. */
@@ -230,9 +238,28 @@ function readings(document: YamlDocument, related: RelatedFiles): readonly Readi
 }
 
 /** The templates of a chart with its values and those of the release: mappings are merged, null removes a value, and lists are replaced. */
-function readingsOfRelease(root: YamlNode, { values, templates, helpers }: ChartRelease): readonly Reading[] {
-  const defaults = values && chartValues('values.yaml', values.text)?.root;
+function readingsOfRelease(root: YamlNode, release: ChartRelease): readonly Reading[] {
+  const defaults = rootIn(release.values);
   const merged = defaults === undefined ? root : mergeStrategic(defaults, root, false);
+  const ofParts = (release.parts ?? []).flatMap((part): readonly Reading[] => {
+    const own = rootIn(part.values);
+    if (isOff(part.name, own, merged)) return [];
+    return readingsOfChart(root, part, valuesOfPart(part.name, own, defaults), valuesOfPart(part.name, own, merged));
+  });
+  return [...readingsOfChart(root, release, defaults, merged), ...ofParts];
+}
+
+function rootIn(values: SourceFile | undefined): YamlNode | undefined {
+  return values && chartValues('values.yaml', values.text)?.root;
+}
+
+/** @param root of the release, where the objects are shown @param defaults the values without those of the release */
+function readingsOfChart(
+  root: YamlNode,
+  { templates, helpers }: Pick<ChartRelease, 'templates' | 'helpers'>,
+  defaults: YamlNode | undefined,
+  merged: YamlNode,
+): readonly Reading[] {
   return documentsOf({ templates, helpers }, merged).flatMap(
     ({ made, document, readWith, filled }): readonly Reading[] => {
       const shown = placed(made, root);

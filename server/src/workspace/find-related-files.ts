@@ -3,8 +3,11 @@ import { foldersAbove, isLoose, isWithin, normalizeUri } from '../config/places.
 import { buildObjects, collectFiles, isKustomization, maxFiles, patchIn } from '../model/kustomize/build.ts';
 import type { SourceFile } from '../model/kustomize/built-object.ts';
 import { kustomizationNames } from '../model/kustomize/kustomization.ts';
+import { mergeStrategic } from '../model/kustomize/merge.ts';
 import { once } from '../model/once.ts';
-import { chartValues, helpersIn, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
+import { type ChartValues, chartValues, helpersIn, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
+import type { YamlMap } from '../yaml/node.ts';
+import { chartAround, partsOf } from './chart-parts.ts';
 import { relatedToInstalls, templatesIn, wholeChart } from './installed-charts.ts';
 
 /** How related files are read: the only difference between the editor and the command line. */
@@ -190,7 +193,7 @@ export function createRelatedFiles({ read: readText, ...reader }: FileReader, ma
 
 /** The URIs of the other files that contribute to the objects of a kustomization or of a chart's release. */
 export function partsIn({ built = [], included = [], release, installs }: RelatedFiles): ReadonlySet<string> {
-  const charts = [...(release === undefined ? [] : [release]), ...(installs?.values() ?? [])];
+  const charts = [...(release === undefined ? [] : [release, ...(release.parts ?? [])]), ...(installs?.values() ?? [])];
   const ofCharts = charts.flatMap(({ templates, values }) => [...templates, ...(values ? [values] : [])]);
   const files = [...(installs?.values() ?? [])].flatMap((one) => [...one.files.values()]);
   const uris = [...ofCharts, ...files].map(({ uri }) => uri);
@@ -216,7 +219,11 @@ async function relatedFilesOf(
   if (place !== undefined && reaches(place.chart) && (await read(place.chart)) !== undefined) {
     const values = await read(place.values);
     if (values === undefined) return noRelatedFiles;
-    const related = chartIn(values)(await read(place.helpers));
+    const around = await chartAround(place.chart, values, read, reaches);
+    // Like a workload that values disable, it stays as written.
+    if (around?.isOff) return noRelatedFiles;
+    const made = around?.values === undefined ? chartIn(values) : partIn(values)(around.values);
+    const related = made(await read(place.helpers));
     return list === undefined ? related : await wholeChart(related, place, read, { reaches, list });
   }
   if (isKustomization(uri)) return noRelatedFiles;
@@ -230,25 +237,34 @@ async function relatedToRelease(
   { reaches, list }: Required<Pick<FileReader, 'reaches' | 'list'>>,
 ): Promise<RelatedFiles> {
   const place = chartOfRelease(uri);
-  if (place === undefined || !reaches(place.chart) || (await read(place.chart)) === undefined) return noRelatedFiles;
+  const chart = place !== undefined && reaches(place.chart) ? await read(place.chart) : undefined;
+  if (place === undefined || chart === undefined) return noRelatedFiles;
   const templates = await templatesIn(place.templates, read, list);
-  return templates.length === 0
-    ? noRelatedFiles
-    : {
-        release: { values: await read(place.values), templates, helpers: await read(place.helpers) },
-      };
+  const parts = await partsOf(chart, read, list, (folder) => templatesIn(folder, read, list));
+  if (templates.length === 0 && parts.length === 0) return noRelatedFiles;
+  const own = { values: await read(place.values), templates, helpers: await read(place.helpers) };
+  return { release: parts.length === 0 ? own : { ...own, parts } };
 }
 
 /** All templates of a chart have the same values and helpers. */
-const chartIn = once(({ text }: SourceFile) => {
-  const chart = chartValues('values.yaml', text);
+const chartIn = once(({ text }: SourceFile) => withHelpers(chartValues('values.yaml', text)));
+
+/** The same for a part of another chart, whose values for the part take precedence. */
+const partIn = once(({ text }: SourceFile) =>
+  once((around: YamlMap) => {
+    const chart = chartValues('values.yaml', text);
+    return withHelpers(chart && { ...chart, root: mergeStrategic(chart.root, around, false) });
+  }),
+);
+
+function withHelpers(chart: ChartValues | undefined): (file: SourceFile | undefined) => RelatedFiles {
   const alone: RelatedFiles = chart === undefined ? noRelatedFiles : { chart };
-  const withHelpers = once((file: SourceFile): RelatedFiles => {
+  const complete = once((file: SourceFile): RelatedFiles => {
     const helpers = helpersIn(file);
     return chart === undefined || helpers.bodies.size === 0 ? alone : { chart: { ...chart, helpers } };
   });
-  return (file: SourceFile | undefined) => (file === undefined ? alone : withHelpers(file));
-});
+  return (file) => (file === undefined ? alone : complete(file));
+}
 
 async function relatedToKustomization(
   uri: string,

@@ -14,7 +14,7 @@ export function kindsIn(text: string): ReadonlySet<string> {
     kinds.add(secretMaker);
   // Pods that share a claim must find each other.
   if (text.includes(claimUse)) kinds.add(claimUse);
-  if (/\b(?:timeSlicing|mps):/.test(text)) kinds.add(sharingKind);
+  if (/\b(?:timeSlicing|mps|devicePlugin):/.test(text)) kinds.add(sharingKind);
   if (/pod-group|group-name/.test(text) || writtenLabels.test(text)) kinds.add(gangKind);
   if (headerOf(text).length > 0) kinds.add(headerKind);
   if (text.includes('AWS::') && stackPool.test(text)) kinds.add('CloudFormationTemplate');

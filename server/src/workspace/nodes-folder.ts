@@ -4,8 +4,13 @@ import type { Place } from './place.ts';
 /**
  * Whether all places are in one folder, on a path that only leads to the nodes of the project to which the file belongs: `infra/karpenter/` next to
  * `apps/`. Examples stand alone: a pool of one says nothing about another.
+ * @param more words that the names of such folders may also have
  */
-export function isInNodesFolder(places: readonly Place[], { folders }: Place): boolean {
+export function isInNodesFolder(
+  places: readonly Place[],
+  { folders }: Place,
+  more: ReadonlySet<string> = new Set(),
+): boolean {
   const [first] = places;
   if (first === undefined || places.some((one) => one.folders.join('/') !== first.folders.join('/'))) return false;
   const common = first.folders.findIndex((folder, index) => folder !== folders[index]);
@@ -16,12 +21,13 @@ export function isInNodesFolder(places: readonly Place[], { folders }: Place): b
   if (wordsOf(branch).some((word) => nodeWords.has(word) && sibling.includes(word))) return false;
   // Folders above are also those of the user's computer.
   const own = folders.slice(Math.max(common - 1, 0));
-  return isForNodes(branch) && !own.some((folder) => wordsOf(folder).some((word) => aloneWords.has(word)));
+  return isForNodes(branch, more) && !own.some((folder) => wordsOf(folder).some((word) => aloneWords.has(word)));
 }
 
-function isForNodes(folder: string): boolean {
+function isForNodes(folder: string, more: ReadonlySet<string>): boolean {
   const words = wordsOf(folder);
-  return words.some((word) => nodeWords.has(word)) && words.every((word) => nodeWords.has(word) || nearWords.has(word));
+  const isWord = (word: string) => nodeWords.has(word) || more.has(word);
+  return words.some(isWord) && words.every((word) => isWord(word) || nearWords.has(word));
 }
 
 function wordsOf(folder: string): readonly string[] {

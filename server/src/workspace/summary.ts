@@ -7,7 +7,7 @@ import type { YamlDocument } from '../yaml/node.ts';
 import { checkLimits, parseDocument, splitDocuments } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
 import { shiftSpan } from '../yaml/span.ts';
-import { sharingConfigs } from './device-sharing-configs.ts';
+import { sharingConfigs, sharingInValues } from './device-sharing-configs.ts';
 import { type Facts, type FactsOptions, factsOf } from './facts.ts';
 import { gangMembers } from './gang-members.ts';
 import { gangKind, headerKind, headerOf, kindsIn, kustomizationKind, sharingKind } from './kinds.ts';
@@ -61,6 +61,7 @@ export function summarizeDocument(text: string, document: () => YamlDocument, op
     objects: lazy(() => [
       ...headerIn(text, kinds(), manifests()[0]),
       ...(kinds().has(kustomizationKind) ? overlayObjects(document()) : []),
+      ...(kinds().has(sharingKind) ? sharingOfCharts(document(), manifests()) : []),
       ...manifests().flatMap((manifest): readonly ObjectSummary[] => {
         const { kind, namespace, apiVersion, root } = manifest;
         const slash = apiVersion.indexOf('/');
@@ -89,6 +90,13 @@ export function summarizeDocument(text: string, document: () => YamlDocument, op
 }
 
 const installerKinds: ReadonlySet<string> = new Set(kindsFor('installer'));
+
+/** The configs of the device plugin in values of charts, as if they were an object. */
+function sharingOfCharts(document: YamlDocument, manifests: readonly Manifest[]): readonly ObjectSummary[] {
+  const facts = sharingInValues(document, manifests);
+  const own = { group: '', kind: sharingKind, namespace: null, span: { start: 0, end: 0 } };
+  return facts.length === 0 ? [] : [{ ...own, name: '', facts: () => ({ type: 'sharing', facts }) }];
+}
 
 /** The pods of an object that name a PodGroup, as if they were objects of its name. */
 function membersIn(manifest: Manifest, options: FactsOptions): readonly ObjectSummary[] {

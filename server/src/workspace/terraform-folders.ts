@@ -2,7 +2,7 @@ import type { Provider } from '../catalog/index.ts';
 import { type Fields, isFields, isTemplateText } from '../evidence/fields.ts';
 import { regionIn } from '../evidence/pool-fields.ts';
 import { copiesOfModule, localOfEach, nameOfEach } from '../evidence/terraform-copies.ts';
-import { placeBy, type TerraformRegion, terraformPoolsOf } from '../evidence/terraform-pools.ts';
+import { placeBy, type TerraformBlock, type TerraformRegion, terraformPoolsOf } from '../evidence/terraform-pools.ts';
 import {
   commonValues,
   type FolderStatement,
@@ -29,16 +29,25 @@ export const terraformKinds = [terraformKind, terraformRegionKind, terraformValu
 /** What the files of each folder state. */
 export interface TerraformFolders {
   valuesOf(folder: string): TerraformValues;
-  /** The values of each copy of a module, if a single block uses it and the files state its copies. */
-  copiesOf(folder: string): readonly TerraformValues[];
+  /** The values of each copy of a module: those of each block that uses it, and of each copy of such a block that the files state. */
+  copiesOf(folder: string): readonly TerraformCopy[];
+  /** Whether the pools of a block are those of the module that it uses, which says more. */
+  isModule(folder: string, parent: Fields | null): boolean;
   /** Whether a node group of another file has the machine that a block names: they are one pool. */
   isTemplate(folder: string, block: string): boolean;
   /** What a unit of Terragrunt passes on, with what it includes. @param key of its file */
   inputsOf(key: string, own: Fields): Fields;
   /** Whether each pool of a local value is one of a node group or a module, which says more. */
   isCopied(folder: string, local: string): boolean;
-  /** The zone or region of a cloud's clusters; null if it is unknown. */
-  placeOf(folder: string, cloud: Provider): string | null;
+  /** The zone or region of a cloud's clusters; null if it is unknown. @param from the folder that uses the module */
+  placeOf(folder: string, cloud: Provider, from?: string): string | null;
+}
+
+/** A copy of a module. */
+interface TerraformCopy {
+  readonly values: TerraformValues;
+  /** The folder whose block makes it. */
+  readonly from?: string;
 }
 
 /** The pools that a block of Terraform describes, if they have GPUs, with the values and in the place that the files of its folder state. */
@@ -47,10 +56,11 @@ export function terraformPools({ key, object }: Found, folders: TerraformFolders
   const folder = folderOf(key);
   if (block && folders.isTemplate(folder, block.block)) return [];
   if (block?.local !== undefined && folders.isCopied(folder, block.local)) return [];
-  const placeOf = (cloud: Provider) => folders.placeOf(folder, cloud);
-  if (!block) return [];
+  if (!block || folders.isModule(folder, block.parent)) return [];
   const whole = block.isUnit ? { ...block, fields: folders.inputsOf(key, block.fields) } : block;
-  return folders.copiesOf(folder).flatMap((values) => terraformPoolsOf(whole, values, placeOf));
+  return folders
+    .copiesOf(folder)
+    .flatMap(({ values, from }) => terraformPoolsOf(whole, values, (cloud) => folders.placeOf(folder, cloud, from)));
 }
 
 /** The cloud of all clusters, and their region if all are in one. Their files state no GPU pools. */
@@ -80,6 +90,9 @@ const maxLevels = 5;
 /** A module that more folders use has no single region, and no values from them. */
 const maxUses = 4;
 
+/** Modules of pools that more blocks use are generated. */
+const maxCopied = 40;
+
 /** What files of Terraform state about regions and values. */
 export function terraformFolders(workspace: Workspace): TerraformFolders {
   const regions = new Map<string, TerraformRegion[]>();
@@ -91,10 +104,13 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     return isTemplateText(machine) ? `${folderOf(key)} ${machine.template}` : '';
   });
   const used = new Set(groups);
-  const pools = files.flatMap(({ key, object }) => {
+  const blocks = files.flatMap(({ key, object }) => {
     const block = factsAs(object, 'terraform');
-    return block?.parent === null ? [{ folder: folderOf(key), fields: block.fields, block }] : [];
+    return block ? [{ folder: folderOf(key), fields: block.fields, block }] : [];
   });
+  const blocksIn = new Map<string, TerraformBlock[]>();
+  for (const { folder, block } of blocks) addTo(blocksIn, folder, block);
+  const pools = blocks.filter(({ block }) => block.parent === null);
   const ofPools = new Set(pools.map(({ folder }) => folder));
   /** The variables of which the pools of a module are copied, or the module itself. */
   const variablesOfPools = new Map<string, string[]>();
@@ -148,19 +164,31 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     return values;
   };
   const { readIn, merged } = terragruntFiles(units, (folder) => valuesOf(folder));
-  const copiesKnown = new Map<string, readonly TerraformValues[]>();
-  const copiesOf = (folder: string): readonly TerraformValues[] => {
+  const copiesKnown = new Map<string, readonly TerraformCopy[]>();
+  const copiesOf = (folder: string): readonly TerraformCopy[] => {
     const copies = copiesKnown.get(folder) ?? copiesIn(folder);
     copiesKnown.set(folder, copies);
     return copies;
   };
-  const copiesIn = (folder: string): readonly TerraformValues[] => {
-    const [use, ...more] = uses.get(folder) ?? [];
-    const values = [valuesOf(folder)];
-    if (use === undefined || more.length > 0) return values;
-    const copies = copiesOfModule(use.variables, valuesOf(use.from), ofPools.has(folder));
-    if (copies.length === 0) return values;
-    return copies.map((copy) => valuesOfFolder(stated.get(folder) ?? [], [copy], loose));
+  const copiesIn = (folder: string): readonly TerraformCopy[] => {
+    const users = uses.get(folder) ?? [];
+    if (users.length === 0 || users.length > (blocksIn.has(folder) ? maxCopied : 1))
+      return [{ values: valuesOf(folder) }];
+    return users.flatMap(({ from, variables, key }) => {
+      const own = valuesOf(from);
+      const copies = copiesOfModule(variables, own, ofPools.has(folder));
+      if (copies.length === 0 && users.length === 1) return { values: valuesOf(folder), from };
+      const single = () =>
+        merged(
+          key,
+          variables.map(([name, value]) => [name, filledWith(value, own)] as const),
+          'var.',
+        );
+      return (copies.length > 0 ? copies : [single()]).map((copy) => ({
+        values: valuesOfFolder(stated.get(folder) ?? [], [copy], loose),
+        from,
+      }));
+    });
   };
   // A module without a provider has that of the folder that uses it.
   const placesKnown = new Map<string, string | null>();
@@ -182,6 +210,14 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     const [place = null, ...others] = new Set(users.map(({ from }) => placeOf(from, cloud, level + 1)));
     return others.length > 0 ? null : place;
   };
+  const modulesKnown = new Map<string, boolean>();
+  /** Whether a module makes pools for each block of a folder that uses it. */
+  const isMadeIn = (module: string, folder: string): boolean => {
+    const inside = blocksIn.get(module) ?? [];
+    const copies = copiesOf(module).filter(({ from }) => from === folder);
+    const isMade = ({ values }: TerraformCopy) => inside.some((one) => terraformPoolsOf(one, values).length > 0);
+    return copies.length > 0 && copies.every(isMade);
+  };
   // Pools whose machines are computed are known by the local value only.
   const made = new Map<string, boolean>();
   const makesPools = (folder: string): boolean => {
@@ -189,7 +225,7 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     if (before !== undefined) return before;
     const own = pools.filter((one) => one.folder === folder);
     const found = own.some(({ block }) =>
-      copiesOf(folder).some((values) => terraformPoolsOf(block, values).length > 0),
+      copiesOf(folder).some(({ values }) => terraformPoolsOf(block, values).length > 0),
     );
     made.set(folder, found);
     return found;
@@ -205,7 +241,19 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
       const written = filledWith({ template: `\${local.${local}}` }, valuesOf(folder));
       return isFields(written) && makesPools(by ?? folder);
     },
-    placeOf: (folder, cloud) => placeOf(folder, cloud),
+    isModule: (folder, parent) => {
+      const source = parent?.get('source');
+      if (typeof source !== 'string' || !source.startsWith('.')) return false;
+      const target = folderAt(folder, source);
+      const use = `${folder} ${target}`;
+      const known = modulesKnown.get(use) ?? (target !== folder && isMadeIn(target, folder));
+      modulesKnown.set(use, known);
+      return known;
+    },
+    placeOf: (folder, cloud, from) => {
+      const own = placeOf(folder, cloud);
+      return own ?? (from === undefined ? null : placeOf(from, cloud));
+    },
   };
 }
 

@@ -1,14 +1,16 @@
-import { type Field, isCall, isFields, isTemplateText } from '../evidence/fields.ts';
+import { isFields } from '../evidence/fields.ts';
 import { readHcl } from '../evidence/hcl.ts';
-import { tableOf } from '../yaml/table.ts';
+import { plain, scalersIn } from './terraform-objects.ts';
 
 // Kubernetes objects in files of Terraform: the providers `kubectl` and `kubernetes` create them next to the cluster.
 
-/** The objects in a file as YAML: those in here-documents, and the fields of each `kubernetes_manifest`. */
+/** The objects in a file as YAML: those in here-documents, the fields of each `kubernetes_manifest`, and autoscalers. */
 export function manifestTexts(text: string): readonly string[] {
-  if (!/\bapiVersion\b/.test(text)) return [];
+  const scalers = scalersIn(text, readHcl);
+  if (!/\bapiVersion\b/.test(text)) return scalers;
   const blocks = text.includes('"kubernetes_manifest"') ? readHcl(text) : [];
   return [
+    ...scalers,
     ...hereDocuments(text).filter((document) => document.includes('apiVersion:')),
     ...blocks.flatMap(({ labels, body }) => {
       const manifest = labels[0] === 'kubernetes_manifest' ? body.get('manifest') : undefined;
@@ -39,12 +41,4 @@ export function withoutIndent(lines: readonly string[]): string {
   const indents = lines.flatMap((one) => (one.trim() === '' ? [] : [one.search(/\S/)]));
   const shared = indents.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
   return lines.map((one) => one.slice(shared)).join('\n');
-}
-
-/** What is computed is a placeholder. */
-function plain(field: Field): unknown {
-  if (field === null || isCall(field)) return '{{ computed }}';
-  if (isTemplateText(field)) return field.template;
-  if (Array.isArray(field)) return field.map(plain);
-  return isFields(field) ? tableOf([...field].map(([key, value]) => [key, plain(value)])) : field;
 }

@@ -4,41 +4,62 @@ import { rootCursor } from '../yaml/cursor.ts';
 import { checkLimits, parseDocument } from '../yaml/parse.ts';
 import { isTerraform } from './terraform.ts';
 import { withoutIndent } from './terraform-manifests.ts';
+import { mayCreate, objectIn } from './terraform-objects.ts';
 
-// Charts of the project that Terraform installs. https://registry.terraform.io/providers/hashicorp/helm/latest/docs/resources/release
+// Charts of the project that Terraform installs, and workloads that it creates. https://registry.terraform.io/providers/hashicorp/helm/latest/docs/resources/release
 
-/** The text of a file as gpulint reads manifests: of Terraform, only its releases of charts. undefined: the file has none. */
+/** The text of a file as gpulint reads manifests: of Terraform, only its releases of charts and its workloads. undefined: the file has none. */
 export function manifestText(name: string, text: string): string | undefined {
-  return isTerraform(name) ? helmfileOf(text) : text;
+  return isTerraform(name) ? manifestsOf(text) : text;
 }
 
-/** Whether a file of Terraform may install charts: a cheap test. */
-function mayRelease(text: string): boolean {
-  return text.includes('"helm_release"');
+/** Whether a file of Terraform may have any of these: a cheap test. */
+export function mayHaveManifests(text: string): boolean {
+  return text.includes('"helm_release"') || mayCreate(text);
 }
 
 /**
- * The releases in a file as a helmfile, each on the line of its block; undefined without releases of local charts. A release of which some values
- * are computed is left out: its chart counts with its own values.
+ * The releases in a file as a helmfile, each on the line of its block, and its workloads as documents, behind the releases; undefined without releases
+ * of local charts and workloads. A release of which some values are computed is left out: its chart counts with its own values.
  */
-function helmfileOf(text: string): string | undefined {
+function manifestsOf(text: string): string | undefined {
+  if (!mayHaveManifests(text)) return undefined;
   const lines = text.split('\n').map(() => '');
-  let found = 0;
+  const objects: (readonly [line: number, object: string])[] = [];
+  let last: number | undefined;
   let start = 0;
   let line = 0;
-  for (const { type, labels, body } of mayRelease(text) ? readHcl(text, true) : []) {
-    if (type !== 'resource' || labels[0] !== 'helm_release') continue;
-    const release = releaseIn(body);
-    const next = Math.max(start, text.indexOf('"helm_release"', start));
+  for (const block of readHcl(text, true)) {
+    const { type, labels, body } = block;
+    const [kind = ''] = labels;
+    if (type !== 'resource' || !/^(?:helm_release|kubernetes_)/.test(kind)) continue;
+    const next = Math.max(start, text.indexOf(`"${kind}"`, start));
     line += text.slice(start, next).split('\n').length - 1;
     start = next + 1;
     const count = countOf(body) ?? 0;
-    if (release === undefined) continue;
-    lines[line] += `${release}, `.repeat(count);
-    found += count;
+    const release = kind === 'helm_release' ? releaseIn(body) : undefined;
+    if (release !== undefined && count > 0) {
+      lines[line] += `${release}, `.repeat(count);
+      last = line;
+    }
+    const object = objectIn(block);
+    if (object !== undefined)
+      for (let copy = 0; copy < count && objects.length < maxObjects; copy += 1) objects.push([line, object]);
   }
-  return found === 0 ? undefined : `releases: [${lines.join('\n')}]\n`;
+  if (last === undefined && objects.length === 0) return undefined;
+  if (last !== undefined) {
+    lines[0] = `releases: [${lines[0]}`;
+    lines[last] += ']';
+  }
+  for (const [own, object] of objects) {
+    const place = Math.max(own, (last ?? -1) + 1);
+    lines[place] = `${lines[place] === undefined || lines[place] === '' ? '' : `${lines[place]}\n`}--- ${object}`;
+  }
+  return `${lines.join('\n')}\n`;
 }
+
+/** More workloads in one file are generated. */
+const maxObjects = 1000;
 
 /** How often a resource exists: once unless `count` or `for_each` has another number of items; undefined if that is computed. */
 function countOf(body: Fields): number | undefined {

@@ -1,0 +1,160 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { listed } from './listed-pools.ts';
+import { runCli, temporaryFolder } from './run-cli.ts';
+
+// Workloads that Terraform creates, with amounts computed by hand: a g6.xlarge is $0.8048/h, a g6.12xlarge $4.6016/h, a g2-standard-24 $2.0008/h.
+
+const pod = (gpus: string, node = '{ "node.kubernetes.io/instance-type" = "g6.12xlarge" }') => `template {
+      metadata { labels = { app = "film" } }
+      spec {
+        node_selector = ${node}
+        container {
+          name  = "main"
+          image = var.image
+          resources {
+            requests = { cpu = "4", memory = "16Gi" }
+            limits   = { "nvidia.com/gpu" = ${gpus} }
+          }
+        }
+      }
+    }`;
+
+const resource = (kind: string, spec: string, more = '') => `resource "${kind}" "film" {
+  ${more}
+  metadata {
+    name      = "film"
+    namespace = kubernetes_namespace.lab.metadata[0].name
+  }
+  spec {
+    ${spec}
+  }
+}
+`;
+
+test.each([
+  // 3 × 2/4 of g6.12xlarge.
+  ['kubernetes_deployment', `replicas = 3\n${pod('2')}`, /Deployment\/film +6 GPUs +\$6\.90\/h/],
+  ['kubernetes_stateful_set_v1', `replicas = 1\n${pod('"4"')}`, /StatefulSet\/film +4 GPUs +\$4\.60\/h/],
+  ['kubernetes_deployment_v1', pod('1'), /Deployment\/film +1 GPU +\$1\.15\/h/],
+  // 2 pods for 30 min.
+  [
+    'kubernetes_job_v1',
+    `parallelism = 2\ncompletions = 2\nactive_deadline_seconds = 1800\n${pod('4')}`,
+    /Job\/film +8 GPUs +\$9\.20\/h +at most \$4\.60 in 30 min/,
+  ],
+  [
+    'kubernetes_cron_job_v1',
+    `schedule = "0 3 * * *"\nsuspend = true\njob_template {\nspec {\n${pod('4')}\n}\n}`,
+    /CronJob\/film +4 GPUs +\$0\/h +suspended: \$4\.60\/h while running/,
+  ],
+  // What the files do not state is unknown.
+  ['kubernetes_deployment', `replicas = var.replicas\n${pod('2')}`, /Deployment\/film +\? GPUs +no price/],
+  ['kubernetes_deployment', `replicas = 2\n${pod('var.cards')}`, /Deployment\/film +\? GPUs +no price/],
+])('%s with %j', async (kind, spec, row) => {
+  expect(await listed({ 'main.tf': resource(kind, spec) })).toMatch(row);
+});
+
+test('node affinity, and an object of any kind', async () => {
+  const affinity = `affinity {
+          node_affinity {
+            required_during_scheduling_ignored_during_execution {
+              node_selector_term {
+                match_expressions {
+                  key      = "node.kubernetes.io/instance-type"
+                  operator = "In"
+                  values   = ["g6.xlarge"]
+                }
+              }
+            }
+          }
+        }`;
+  const bound = pod('1').replace(/node_selector = .*/, affinity);
+  expect(await listed({ 'a.tf': resource('kubernetes_deployment', bound) })).toMatch(/film +1 GPU +\$0\.80\/h/);
+  const manifest = `resource "kubernetes_manifest" "film" {
+  manifest = {
+    apiVersion = "serving.kserve.io/v1beta1"
+    kind       = "InferenceService"
+    metadata   = { name = "film", namespace = "lab" }
+    spec = {
+      predictor = {
+        minReplicas  = 1
+        maxReplicas  = 2
+        nodeSelector = { "node.kubernetes.io/instance-type" = "g6.xlarge" }
+        containers   = [{ name = "kserve-container", image = var.image, resources = { limits = { "nvidia.com/gpu" = "1" } } }]
+      }
+    }
+  }
+}
+`;
+  expect(await listed({ 'a.tf': manifest })).toMatch(/InferenceService\/film +1–2 GPUs +\$0\.80–\$1\.61\/h/);
+});
+
+test('on a pool of the same file, as often as the resource exists', async () => {
+  const pool = `resource "google_container_node_pool" "p" {
+  name     = "film"
+  cluster  = "lab"
+  location = "us-central1-a"
+  node_config {
+    machine_type = "g2-standard-24"
+    labels       = { lane = "film" }
+  }
+}
+`;
+  const workload = (more: string) =>
+    resource('kubernetes_deployment', `replicas = 2\n${pod('1', '{ lane = "film" }')}`, more);
+  const stdout = await listed({ 'main.tf': pool + workload('count = 3') });
+  // 3 × 2 × 1/2 of g2-standard-24.
+  expect(stdout.match(/Deployment\/film +2 GPUs +\$2\.00\/h/g)).toHaveLength(3);
+  expect(stdout).toContain('film · g2-standard-24 · $2.00/h on demand per node');
+  expect(stdout).toContain('3 workloads, 6 GPUs: $6.00/h');
+  expect(await listed({ 'main.tf': pool + workload('count = length(var.teams)') })).toContain('0 workloads');
+});
+
+test('a chart next to a workload, and no findings', async () => {
+  const chart = {
+    'chart/Chart.yaml': 'apiVersion: v2\nname: rank\nversion: 1.0.0\n',
+    'chart/templates/rank.yaml':
+      'apiVersion: v1\nkind: Pod\nmetadata: {name: rank}\nspec:\n  nodeSelector: {node.kubernetes.io/instance-type: g6.xlarge}\n  containers:\n    - {name: main, image: "r/x:1", resources: {limits: {nvidia.com/gpu: 1}}}\n',
+  };
+  const release = 'resource "helm_release" "rank" {\n  name  = "rank"\n  chart = "./chart"\n}\n';
+  const text = resource('kubernetes_deployment', `replicas = 2\n${pod('4')}`);
+  for (const both of [text + release, release + text]) {
+    const stdout = await listed({ ...chart, 'main.tf': both });
+    expect(stdout).toMatch(/Deployment\/film +8 GPUs +\$9\.20\/h/);
+    expect(stdout).toMatch(/Pod\/rank +1 GPU +\$0\.80\/h/);
+  }
+  const folder = temporaryFolder();
+  writeFileSync(path.join(folder, 'main.tf'), text.replace('{ "nvidia.com/gpu" = 4 }', '{ "nvidia.com/gpu" = "0.5" }'));
+  const { stdout } = await runCli(['check', '--no-color'], { cwd: folder });
+  expect(stdout).toContain('no findings');
+});
+
+test('the bounds of an autoscaler that Terraform creates, also in another file if it is named', async () => {
+  const scaler = (name: string, bounds = 'min_replicas = 2\n    max_replicas = 5') =>
+    `resource "kubernetes_horizontal_pod_autoscaler_v2" "s" {
+  metadata { name = "film" }
+  spec {
+    ${bounds}
+    scale_target_ref {
+      api_version = "apps/v1"
+      kind        = "Deployment"
+      name        = ${name}
+    }
+  }
+}
+`;
+  const deployment = resource(
+    'kubernetes_deployment',
+    pod('1', '{ "node.kubernetes.io/instance-type" = "g6.xlarge" }'),
+  );
+  const row = /Deployment\/film +2–5 GPUs +\$1\.61–\$4\.02\/h/;
+  const own = 'kubernetes_deployment.film.metadata[0].name';
+  expect(await listed({ 'a.tf': deployment + scaler(own) })).toMatch(row);
+  expect(await listed({ 'a.tf': deployment, 'b.tf': scaler('"film"') })).toMatch(row);
+  expect(await listed({ 'a.tf': deployment, 'b.tf': scaler('"other"') })).toMatch(/film +1 GPU +\$0\.80\/h/);
+  // A maximum that a variable sets is unknown.
+  const open = await listed({ 'a.tf': deployment + scaler(own, 'min_replicas = 1\n    max_replicas = var.most') });
+  expect(open).not.toMatch(/film +1 GPU +\$0\.80\/h\n/);
+});
