@@ -67,6 +67,8 @@ export interface ServiceFacts {
   readonly ports: readonly ServicePort[] | null;
   /** Its own labels; null if one is unknown. */
   readonly labels: Table<string> | null;
+  /** The port of the pods, by number or name, from which its annotations let Prometheus read metrics; null if none do. */
+  readonly scraped: string | null;
 }
 
 /** As written. */

@@ -116,7 +116,13 @@ export function serviceFacts(root: Cursor): ServiceFacts {
         : targets.flatMap((target) => target ?? []),
     ports: isOpen ? null : servicePorts(items(ports)),
     labels: isOpen || entries(own).some(isTemplated) ? null : tableOf(ownLabels),
+    scraped: scrapedPort(getIn(metadata, 'annotations')),
   };
+}
+
+function scrapedPort(annotations: Cursor | undefined): string | null {
+  const [scrape, port] = ['scrape', 'port'].map((key) => getIn(annotations, `prometheus.io/${key}`));
+  return asText(scrape) === 'true' && !isTemplated(port) ? (asText(port) ?? null) : null;
 }
 
 function servicePorts(ports: readonly Cursor[]): readonly ServicePort[] | null {
