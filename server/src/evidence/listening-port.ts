@@ -68,6 +68,9 @@ const portSettings: ReadonlyMap<string, PortSetting> = new Map<string, PortSetti
   ['tritonserver', { flags: ['http-port'], byDefault: 8000, others: [8001, 8002] }],
 ]);
 
+/** Servers without code of the user and without another port, for metrics for example. Their probes can never succeed elsewhere. */
+export const servesOnePort: ReadonlySet<string> = wordSet('vllm sglang llama-server ollama trtllm-serve');
+
 /** Images whose own entrypoint is the server, with its default port. */
 const plainImage =
   /^(?:(?:docker\.io\/)?(?:vllm\/vllm-openai|ollama\/ollama)|ghcr\.io\/ggml-org\/llama\.cpp)(?:[:@][^/]*)?$/;

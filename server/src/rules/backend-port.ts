@@ -7,6 +7,7 @@ import type { ServicePort } from '../model/referenced.ts';
 import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
+  asNumber,
   asText,
   type Cursor,
   entries,
@@ -90,13 +91,15 @@ export default defineRule({
     const { apiVersion, kind, namespace, root } = manifest;
     const metadata = getIn(root, 'metadata');
     const key = `${groupOf(apiVersion)}/${kind}`;
-    if (!kinds.has(key) || isIncomplete(metadata) || isUnseen(getIn(metadata, 'namespace'))) return;
+    if (!(kinds.has(key) || monitors.has(key)) || isIncomplete(metadata) || isUnseen(getIn(metadata, 'namespace')))
+      return;
     if (kind === 'ConfigMap') {
       for (const url of configMapUrls(manifest)) checkUrl(url, namespace, context);
       return;
     }
-    if (/^(?:Pod|Service)Monitor$/.test(kind)) {
-      checkMonitor(manifest, context);
+    const endpoints = monitors.get(key);
+    if (endpoints !== undefined) {
+      checkMonitor(manifest, endpoints, context);
       return;
     }
     for (const backend of backendsOf(kind, root)) {
@@ -157,8 +160,27 @@ const kinds: ReadonlySet<string> = new Set([
   'networking.istio.io/VirtualService',
   'route.openshift.io/Route',
   'http.keda.sh/HTTPScaledObject',
-  'monitoring.coreos.com/ServiceMonitor',
-  'monitoring.coreos.com/PodMonitor',
+]);
+
+/** Where the kinds that tell a Prometheus what to read list its endpoints, and whether they select pods instead of Services. */
+interface Monitor {
+  readonly list: string;
+  readonly ofPods: boolean;
+}
+
+/**
+ * https://prometheus-operator.dev/docs/api-reference/api/ https://docs.victoriametrics.com/operator/resources/vmservicescrape/
+ * https://learn.microsoft.com/azure/azure-monitor/containers/prometheus-metrics-scrape-crd
+ * https://github.com/GoogleCloudPlatform/prometheus-engine/blob/main/doc/api.md
+ */
+const monitors: ReadonlyMap<string, Monitor> = new Map([
+  ...['monitoring.coreos.com', 'azmonitoring.coreos.com'].flatMap((group): [string, Monitor][] => [
+    [`${group}/ServiceMonitor`, { list: 'endpoints', ofPods: false }],
+    [`${group}/PodMonitor`, { list: 'podMetricsEndpoints', ofPods: true }],
+  ]),
+  ['operator.victoriametrics.com/VMServiceScrape', { list: 'endpoints', ofPods: false }],
+  ['operator.victoriametrics.com/VMPodScrape', { list: 'podMetricsEndpoints', ofPods: true }],
+  ['monitoring.googleapis.com/PodMonitoring', { list: 'endpoints', ofPods: true }],
 ]);
 
 /** Whether the controller may be ingress-nginx, which also compares with target ports. */
@@ -191,9 +213,12 @@ function portsOf(found: Referenced<ServiceFacts> | undefined): readonly ServiceP
 }
 
 /** Reports a ServiceMonitor of whose ports the Services that it selects have none. */
-function checkMonitor({ root, kind, namespace, name }: Manifest, context: RuleContext): void {
+function checkMonitor(
+  { root, kind, namespace, name }: Manifest,
+  { list, ofPods }: Monitor,
+  context: RuleContext,
+): void {
   const spec = getIn(root, 'spec');
-  const list = kind === 'PodMonitor' ? 'podMetricsEndpoints' : 'endpoints';
   const selector = getIn(spec, 'selector');
   const labels = entries(getIn(selector, 'matchLabels'));
   const ports = items(getIn(spec, list)).map((one) => getIn(one, 'port'));
@@ -203,7 +228,9 @@ function checkMonitor({ root, kind, namespace, name }: Manifest, context: RuleCo
   if (entries(selector).length > 1 || getIn(spec, 'namespaceSelector') !== undefined) return;
   if (ports.some((port) => port === undefined || isUnknown(port))) return;
   const wanted = tableOf(labels.map((label): [string, string] => [keyOf(label), asText(label) ?? '']));
-  if (kind === 'PodMonitor') {
+  if (ofPods) {
+    // PodMonitoring also takes the number of a port, which no container need declare.
+    if (ports.some((port) => asNumber(port) !== undefined)) return;
     checkPods(first, ports.map(asText), namespace, wanted, context);
     return;
   }
@@ -216,10 +243,10 @@ function checkMonitor({ root, kind, namespace, name }: Manifest, context: RuleCo
     const stray = namespace && name ? context.crossReferences.serviceElsewhere(namespace, name) : undefined;
     if (stray?.namespace) {
       context.report({
-        message: `Service ${shorten(name ?? '', 24)} is in namespace ${shorten(stray.namespace, 22)}: without a namespaceSelector, the ServiceMonitor looks only in ${shorten(namespace ?? '', 24)}`,
+        message: `Service ${shorten(name ?? '', 24)} is in namespace ${shorten(stray.namespace, 22)}: without a namespaceSelector, the ${kind} looks only in ${shorten(namespace ?? '', 24)}`,
         span: keySpanOf(selector ?? first),
       });
-    } else checkMonitorLabels(selector, namespace, wanted, context);
+    } else checkMonitorLabels(selector, kind, namespace, wanted, context);
   }
   if (
     own.length === 0 ||
@@ -260,6 +287,7 @@ function checkPods(
 /** Reports a ServiceMonitor that selects the labels of the pods, which their Service in the same file does not have. */
 function checkMonitorLabels(
   selector: Cursor | undefined,
+  kind: string,
   namespace: string | null,
   wanted: Table<string>,
   { crossReferences, report }: RuleContext,
@@ -273,7 +301,7 @@ function checkMonitorLabels(
   const [key = '', value = ''] =
     Object.entries(wanted).find(([name, text]) => service.facts.labels?.[name] !== text) ?? [];
   report({
-    message: `Service ${shorten(service.name, 30)} does not have the label ${shorten(`${key}=${value}`, 40)} itself, only its pods do: the ServiceMonitor finds no Service`,
+    message: `Service ${shorten(service.name, 30)} does not have the label ${shorten(`${key}=${value}`, 40)} itself, only its pods do: the ${kind} finds no Service`,
     span: spanOf(at),
   });
 }

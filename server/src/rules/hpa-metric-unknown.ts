@@ -1,6 +1,8 @@
 import { nearest } from '../catalog/spelling.ts';
 import { triggerTypes } from '../evidence/keda-triggers.ts';
+import { passedOnQueries } from '../evidence/passed-on-queries.ts';
 import { exportedInstead, misnamed, withoutColon } from '../evidence/pod-metrics.ts';
+import { promqlError } from '../evidence/promql-errors.ts';
 import { metricsInList, type ResourceMetric, resourceMetrics } from '../evidence/resource-metrics.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
 import { valuesScaler } from '../evidence/values-scaler.ts';
@@ -22,7 +24,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * removes a replica, and without another metric it never adds one. The same applies to a container that does not exist. KEDA scales nothing
  * if it does not know the type of a trigger, and likely nothing if a query for Prometheus has an underscore for the colon in a name of vLLM or
  * SGLang (`vllm_num_requests_waiting`; information). The same applies to an autoscaler or a query with a metric whose name starts like one of
- * vLLM or SGLang, but that they do not export (`vllm_queue_depth`).
+ * vLLM or SGLang, but that they do not export (`vllm_queue_depth`), and to a query that Prometheus rejects: `rate()` without a range, `sum()` of a
+ * range, or a bracket that is not closed.
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2
@@ -61,12 +64,13 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * For containers of targets in other folders, and for queries that also have the name with the colon. A trigger type that resembles no known one
- * is information only, because KEDA adds types, unless its name is about GPUs.
+ * is information only, because KEDA adds types, unless its name is about GPUs. For the syntax of queries to VictoriaMetrics or an unknown server.
  *
  * ## Sources
  *
  * - [Kubernetes: resource metrics pipeline](https://kubernetes.io/docs/tasks/debug/debug-cluster/resource-metrics-pipeline/)
  * - [KEDA: scalers](https://keda.sh/docs/latest/scalers/)
+ * - [Prometheus: query functions](https://prometheus.io/docs/prometheus/latest/querying/functions/)
  */
 export default defineRule({
   topic: 'autoscaling',
@@ -82,6 +86,7 @@ export default defineRule({
     // Charts pass the list on unchanged.
     for (const metric of metricsInList(getIn(valuesScaler(workload), 'metrics')))
       checkMetric(metric, workload.manifest, context);
+    for (const { query, server } of passedOnQueries(workload)) checkSyntax(query, server, context);
   },
 });
 
@@ -159,6 +164,8 @@ function checkQuery(trigger: Cursor, context: RuleContext): void {
   const found =
     asText(getIn(trigger, 'type')) === 'prometheus' && text.length < 10_000 ? withoutColon(text) : undefined;
   if (query === undefined || isTemplated(query)) return;
+  if (asText(getIn(trigger, 'type')) === 'prometheus')
+    checkSyntax(query, getIn(trigger, 'metadata', 'serverAddress'), context);
   const other = found === undefined && asText(getIn(trigger, 'type')) === 'prometheus' ? misnamed(text) : undefined;
   if (other !== undefined)
     context.report({
@@ -173,6 +180,15 @@ function checkQuery(trigger: Cursor, context: RuleContext): void {
     message: `The server exports ${exported}, not ${written}: unless a collector renames it, the query returns no data`,
     span: spanOf(query),
     fixes: () => [fix(`Change ${written} to ${exported}`, 'unsafe', replaceScalar(context.document, query, corrected))],
+  });
+}
+
+function checkSyntax(query: Cursor, server: Cursor | undefined, { report }: RuleContext): void {
+  const error = isTemplated(query) ? undefined : promqlError(asText(query) ?? '', server);
+  if (error === undefined) return;
+  report({
+    message: `Prometheus rejects the query, because ${error}: the trigger never gets a value`,
+    span: spanOf(query),
   });
 }
 

@@ -6,6 +6,7 @@ import {
   listeningPort,
   mayListen,
   portNumber,
+  servesOnePort,
 } from '../evidence/listening-port.ts';
 import { probesOf } from '../evidence/probes.ts';
 import { isAlone } from '../evidence/sole-server.ts';
@@ -196,9 +197,6 @@ function checkGrpc(type: string, server: ListeningPort, place: Cursor | undefine
 function mentionsGrpc({ command, args }: Container): boolean {
   return [...command, ...args].some(({ value }) => value.includes('grpc'));
 }
-
-/** Servers without code of the user and without another port, for metrics for example. Their probes can never succeed elsewhere. */
-const servesOnePort: ReadonlySet<string> = new Set(['vllm', 'sglang', 'llama-server', 'ollama', 'trtllm-serve']);
 
 /** The Services of the common library, which sends requests to `targetPort`, or else to `port`. */
 function checkChartServices(server: ListeningPort, container: Container, { workload, report }: PodSetContext): void {
