@@ -1,3 +1,4 @@
+import { isMonitor, type Monitor, monitorOf } from '../evidence/monitors.ts';
 import { type Backend, backendsOf } from '../evidence/route-backends.ts';
 import { calledService, configMapUrls, type ServiceUrl, serviceUrls } from '../evidence/service-urls.ts';
 import { isUnknown } from '../evidence/written.ts';
@@ -14,14 +15,12 @@ import {
   getIn,
   isIncomplete,
   isUnseen,
-  items,
-  keyOf,
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { type Table, tableOf } from '../yaml/table.ts';
+import type { Table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
@@ -91,15 +90,15 @@ export default defineRule({
     const { apiVersion, kind, namespace, root } = manifest;
     const metadata = getIn(root, 'metadata');
     const key = `${groupOf(apiVersion)}/${kind}`;
-    if (!(kinds.has(key) || monitors.has(key)) || isIncomplete(metadata) || isUnseen(getIn(metadata, 'namespace')))
+    if (!(kinds.has(key) || isMonitor(manifest)) || isIncomplete(metadata) || isUnseen(getIn(metadata, 'namespace')))
       return;
     if (kind === 'ConfigMap') {
       for (const url of configMapUrls(manifest)) checkUrl(url, namespace, context);
       return;
     }
-    const endpoints = monitors.get(key);
-    if (endpoints !== undefined) {
-      checkMonitor(manifest, endpoints, context);
+    const monitor = monitorOf(manifest);
+    if (monitor !== undefined) {
+      checkMonitor(manifest, monitor, context);
       return;
     }
     for (const backend of backendsOf(kind, root)) {
@@ -162,27 +161,6 @@ const kinds: ReadonlySet<string> = new Set([
   'http.keda.sh/HTTPScaledObject',
 ]);
 
-/** Where the kinds that tell a Prometheus what to read list its endpoints, and whether they select pods instead of Services. */
-interface Monitor {
-  readonly list: string;
-  readonly ofPods: boolean;
-}
-
-/**
- * https://prometheus-operator.dev/docs/api-reference/api/ https://docs.victoriametrics.com/operator/resources/vmservicescrape/
- * https://learn.microsoft.com/azure/azure-monitor/containers/prometheus-metrics-scrape-crd
- * https://github.com/GoogleCloudPlatform/prometheus-engine/blob/main/doc/api.md
- */
-const monitors: ReadonlyMap<string, Monitor> = new Map([
-  ...['monitoring.coreos.com', 'azmonitoring.coreos.com'].flatMap((group): [string, Monitor][] => [
-    [`${group}/ServiceMonitor`, { list: 'endpoints', ofPods: false }],
-    [`${group}/PodMonitor`, { list: 'podMetricsEndpoints', ofPods: true }],
-  ]),
-  ['operator.victoriametrics.com/VMServiceScrape', { list: 'endpoints', ofPods: false }],
-  ['operator.victoriametrics.com/VMPodScrape', { list: 'podMetricsEndpoints', ofPods: true }],
-  ['monitoring.googleapis.com/PodMonitoring', { list: 'endpoints', ofPods: true }],
-]);
-
 /** Whether the controller may be ingress-nginx, which also compares with target ports. */
 function mayAccept(root: Cursor, targets: readonly string[] | null, port: string | undefined): boolean {
   const others = /^(?:alb|gce|traefik|istio|cilium)\b/;
@@ -214,20 +192,13 @@ function portsOf(found: Referenced<ServiceFacts> | undefined): readonly ServiceP
 
 /** Reports a ServiceMonitor of whose ports the Services that it selects have none. */
 function checkMonitor(
-  { root, kind, namespace, name }: Manifest,
-  { list, ofPods }: Monitor,
+  { kind, namespace, name }: Manifest,
+  { ofPods, selector, wanted, endpoints }: Monitor,
   context: RuleContext,
 ): void {
-  const spec = getIn(root, 'spec');
-  const selector = getIn(spec, 'selector');
-  const labels = entries(getIn(selector, 'matchLabels'));
-  const ports = items(getIn(spec, list)).map((one) => getIn(one, 'port'));
+  const ports = endpoints.map((one) => getIn(one, 'port'));
   const [first] = ports;
-  const isOpen = [spec, selector, getIn(selector, 'matchLabels'), getIn(spec, list)].some(isIncomplete);
-  if (first === undefined || isOpen || labels.length === 0 || labels.some(isUnseen)) return;
-  if (entries(selector).length > 1 || getIn(spec, 'namespaceSelector') !== undefined) return;
-  if (ports.some((port) => port === undefined || isUnknown(port))) return;
-  const wanted = tableOf(labels.map((label): [string, string] => [keyOf(label), asText(label) ?? '']));
+  if (first === undefined || ports.some((port) => port === undefined || isUnknown(port))) return;
   if (ofPods) {
     // PodMonitoring also takes the number of a port, which no container need declare.
     if (ports.some((port) => asNumber(port) !== undefined)) return;
