@@ -5,7 +5,7 @@ import { requestsAccelerators } from '../model/accelerators.ts';
 import type { ServerFacts } from '../model/cross-references.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
-import { asNumber, asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
+import { asNumber, asText, type Cursor, getIn, isTemplated, isUnseen, items } from '../yaml/cursor.ts';
 import { mayHaveVariables, mayRunMore } from './launch.ts';
 import { probesOf } from './probes.ts';
 import { missingMetricsFlag } from './served-metrics.ts';
@@ -152,7 +152,9 @@ export function listenerOf(workload: Workload): ServerFacts | null {
     return null;
   const found = isAlone(container, podSet, workload) ? listeningPort(container) : undefined;
   if (found === undefined) return null;
-  return { program: found.program, port: found.port, metricsFlag: missingMetricsFlag(container) ?? null };
+  const { readiness } = probesOf(container, workload);
+  const isProbed = isUnseen(readiness) || getIn(readiness, 'httpGet') !== undefined;
+  return { program: found.program, port: found.port, metricsFlag: missingMetricsFlag(container) ?? null, isProbed };
 }
 
 /** Flags by which a server may listen on another port, or on none. */

@@ -285,6 +285,8 @@ export interface ServerFacts {
   readonly port: number;
   /** The flag without which it has no metrics; null if it has some, or may have. */
   readonly metricsFlag: string | null;
+  /** Its readinessProbe asks for a path, or may. */
+  readonly isProbed: boolean;
 }
 
 /** What a ClusterQueue offers. */

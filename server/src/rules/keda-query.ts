@@ -124,7 +124,7 @@ function judge(trigger: Cursor, most: number): Judged | undefined {
   const text = asText(query) ?? '';
   if (promqlError(text, getIn(trigger, 'metadata', 'serverAddress')) !== undefined) return undefined;
   const result = queryResult(text);
-  const ranged = rangedMetric(text)?.most;
+  const ranged = result === 'ratio' ? 1 : rangedMetric(text)?.most;
   const threshold = meant(parseQuantity(asText(written) ?? '') ?? 0, ranged);
   if (result === undefined || (result !== 'each' && (threshold <= 0 || isByValue(metricType)))) return undefined;
   const reach = ranged === undefined || threshold > ranged ? undefined : Math.ceil(ranged / threshold);
