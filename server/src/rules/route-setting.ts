@@ -3,9 +3,11 @@ import { oneOf, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { hoursIn } from '../evidence/go-duration.ts';
 import { backendsOf } from '../evidence/route-backends.ts';
 import { placesAt, writtenText } from '../evidence/written.ts';
+import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
+  asNumber,
   asText,
   type Cursor,
   entries,
@@ -30,7 +32,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * is `/`, too. The server answers 404 and holds its GPUs. Controllers ignore the annotations of others, and ingress-nginx those that it does not have
  * (`read-timeout`). Without an httpGet readinessProbe, GKE's load balancer checks the path `/`, on which vLLM has no page, and sends no requests.
  * AWS's sends them to node ports by default, which a Service of type ClusterIP does not have (information). Timeouts of an HTTPRoute or a VirtualService have a unit, and `backendRequest` is not
- * longer than `request`; the API server rejects others.
+ * longer than `request`; the API server rejects others. Knative, also behind KServe, rejects a timeout above 600 s, unless the cluster sets another maximum.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -86,6 +88,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * - [AWS Load Balancer Controller: annotations](https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/ingress/annotations/)
  * - [ingress-nginx: rewrite](https://kubernetes.github.io/ingress-nginx/examples/rewrite/)
  * - [Gateway API: timeouts of an HTTPRoute](https://gateway-api.sigs.k8s.io/api-types/httproute/#timeouts-optional)
+ * - [Knative: config-defaults](https://knative.dev/docs/serving/configuration/config-defaults/)
  * - [Istio: VirtualService](https://istio.io/latest/docs/reference/config/networking/virtual-service/#HTTPRoute)
  */
 export default defineRule({
@@ -98,6 +101,7 @@ export default defineRule({
       for (const timeouts of placesAt(root, 'spec.rules.*.timeouts')) checkTimeouts(timeouts, context);
     else if (kind === 'VirtualService')
       for (const at of placesAt(root, 'spec.http.*.timeout')) hours(at, kind, context);
+    else checkRevision(manifest, context);
   },
 });
 
@@ -246,6 +250,24 @@ function checkTargets(manifest: Manifest, context: RuleContext): void {
     });
     return;
   }
+}
+
+/** https://knative.dev/docs/serving/configuration/config-defaults/#max-revision-timeout-seconds */
+function checkRevision({ apiVersion, kind, root, annotations }: Manifest, { report }: RuleContext): void {
+  const key = `${groupOf(apiVersion)}/${kind}`;
+  const mode = lookUp(annotations, 'serving.kserve.io/deploymentMode')?.value;
+  const isKserve = key === 'serving.kserve.io/InferenceService' && /^(?:Serverless|Knative)?$/.test(mode ?? '');
+  if (!isKserve && key !== 'serving.knative.dev/Service') return;
+  const at = isKserve
+    ? getIn(root, 'spec', 'predictor', 'timeout')
+    : getIn(root, 'spec', 'template', 'spec', 'timeoutSeconds');
+  const seconds = isUnseen(at) ? undefined : asNumber(at);
+  if (at === undefined || seconds === undefined || seconds <= 600) return;
+  report({
+    ...(isKserve && mode === undefined && { severity: 'info' }),
+    message: `Knative accepts at most 600 s, not ${seconds}, unless max-revision-timeout-seconds is set: it rejects the ${isKserve ? 'Service of the ' : ''}${kind}`,
+    span: spanOf(at),
+  });
 }
 
 function checkTimeouts(timeouts: Cursor, context: RuleContext): void {
