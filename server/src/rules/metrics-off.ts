@@ -5,7 +5,7 @@ import { missingMetricsFlag } from '../evidence/served-metrics.ts';
 import { isAlone } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
-import { lookUp } from '../model/manifest.ts';
+import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Container, Manifest } from '../model/workload.ts';
 import { asText, getIn, isIncomplete, isTemplated, isUnseen, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -13,12 +13,13 @@ import { tableOf } from '../yaml/table.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
- * Prometheus is told to read a model server that has no metrics.
+ * Prometheus is told to read a model server that has no metrics, or by annotations that it does not see.
  *
  * ## Why
  *
  * SGLang has metrics only with `--enable-metrics`, and llama.cpp's server only with `--metrics`. Without the flag, each request of Prometheus fails:
- * dashboards stay empty, alerts never fire, and what scales on these metrics does not scale.
+ * dashboards stay empty, alerts never fire, and what scales on these metrics does not scale. The annotations `prometheus.io/scrape` and
+ * `prometheus.io/port` belong on pods or Services: Prometheus looks for no Deployments, so those on a Deployment itself have no effect.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -55,7 +56,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * For servers that have metrics by default, such as vLLM; if a settings file, a variable or a template may hold the flag; next to other containers,
- * which may have metrics; for annotations with another port, which server-port reports; and for monitors of objects in other files.
+ * which may have metrics; for annotations of a Deployment next to those of its pods or Service; for annotations with another port, which server-port reports; and for monitors of objects in other files.
  *
  * ## Sources
  *
@@ -75,6 +76,23 @@ export default defineRule({
     context.report({
       message: `${titleOf(server.program)} in ${first.kind} ${shorten(first.name, 40)} has no metrics without ${server.metricsFlag}: Prometheus gets none`,
       span: keySpanOf(monitor.selector),
+    });
+  },
+  workload(workload, { crossReferences, report }) {
+    const [podSet, ...others] = workload.podSets;
+    const metadata = getIn(workload.manifest.root, 'metadata');
+    const scrape = getIn(metadata, 'annotations', 'prometheus.io/scrape');
+    if (scrape === undefined || isTemplated(scrape) || asText(scrape) !== 'true' || workload.partial) return;
+    // Operators may pass the annotations of their objects on to pods.
+    if (groupOf(workload.apiVersion) !== 'apps' || podSet === undefined || others.length > 0) return;
+    if (!requestsAccelerators(podSet) || isUnseen(getIn(podSet.pod?.parent, 'metadata', 'annotations'))) return;
+    const labels = podSet.labels.map(({ value, at }): [string, string] => [keyOf(at), value]);
+    const services = crossReferences.servicesOf(workload.namespace, tableOf(labels));
+    if (lookUp(podSet.annotations, 'prometheus.io/scrape') !== undefined) return;
+    if (services.some(({ facts }) => facts.scraped !== null)) return;
+    report({
+      message: `prometheus.io/scrape on the ${workload.kind} has no effect: Prometheus reads the annotations of its pods, under spec.template`,
+      span: keySpanOf(scrape),
     });
   },
   container(container, context) {
