@@ -74,7 +74,7 @@ export default defineRule({
     const server = first?.file === null && others.length === 0 ? first.facts.server : null;
     if (first === undefined || server === null || server.metricsFlag === null) return;
     context.report({
-      message: `${titleOf(server.program)} in ${first.kind} ${shorten(first.name, 40)} has no metrics without ${server.metricsFlag}: Prometheus gets none`,
+      message: `${first.kind} ${shorten(first.name, 40)} runs ${titleOf(server.program)}, which has no metrics without ${server.metricsFlag}: Prometheus gets none`,
       span: keySpanOf(monitor.selector),
     });
   },
