@@ -2,11 +2,13 @@ import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import type { ServerFacts } from '../model/cross-references.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
-import { asNumber, asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
+import { asNumber, asText, type Cursor, getIn, isTemplated, isUnseen, items } from '../yaml/cursor.ts';
 import { mayHaveVariables, mayRunMore } from './launch.ts';
 import { probesOf } from './probes.ts';
+import { missingMetricsFlag } from './served-metrics.ts';
 import { isAlone, soleServer } from './sole-server.ts';
 import { webUiOf } from './web-uis.ts';
 
@@ -67,6 +69,9 @@ const portSettings: ReadonlyMap<string, PortSetting> = new Map<string, PortSetti
   ['bentoml', { flags: portFlags }],
   ['tritonserver', { flags: ['http-port'], byDefault: 8000, others: [8001, 8002] }],
 ]);
+
+/** Servers without code of the user and without another port, for metrics for example. Their probes can never succeed elsewhere. */
+export const servesOnePort: ReadonlySet<string> = wordSet('vllm sglang llama-server ollama trtllm-serve');
 
 /** Images whose own entrypoint is the server, with its default port. */
 const plainImage =
@@ -140,13 +145,16 @@ function isHuggingFaceImage(image: string): boolean {
 const otherBuilds = partOf('sagemaker grpc llamacpp trtllm');
 
 /** The known server of a workload whose pods run nothing else, and the port on which it listens. */
-export function listenerOf(workload: Workload): { readonly program: string; readonly port: number } | null {
+export function listenerOf(workload: Workload): ServerFacts | null {
   const [podSet, ...others] = workload.podSets;
   const container = podSet?.containers.find(({ type }) => type !== 'init');
   if (podSet === undefined || others.length > 0 || !requestsAccelerators(podSet) || container === undefined)
     return null;
   const found = isAlone(container, podSet, workload) ? listeningPort(container) : undefined;
-  return found === undefined ? null : { program: found.program, port: found.port };
+  if (found === undefined) return null;
+  const { readiness } = probesOf(container, workload);
+  const isProbed = isUnseen(readiness) || getIn(readiness, 'httpGet') !== undefined;
+  return { program: found.program, port: found.port, metricsFlag: missingMetricsFlag(container) ?? null, isProbed };
 }
 
 /** Flags by which a server may listen on another port, or on none. */

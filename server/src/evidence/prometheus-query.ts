@@ -3,9 +3,9 @@ import { isExported, withoutLabels } from './pod-metrics.ts';
 
 /**
  * What a Prometheus query returns, as far as its outermost operation shows it: `each` is one value for each pod or GPU; the others are one
- * value that does not grow with the number of pods.
+ * value that does not grow with the number of pods. A ratio is at most 1: a part of a capacity.
  */
-export type QueryResult = 'each' | 'average' | 'maximum' | 'minimum' | 'quantile';
+export type QueryResult = 'each' | 'average' | 'maximum' | 'minimum' | 'quantile' | 'ratio';
 
 /**
  * The result of a query about pods of a model server or their GPUs; undefined if it may be something else. Quantiles may be about any pods.
@@ -83,11 +83,13 @@ function resultOf(text: string, depth: number): QueryResult | undefined {
 /** An operation with a number keeps the result; a sum divided by a count is an average. */
 function ofRest(name: string, argument: string, rest: string, depth: number): QueryResult | undefined {
   if (/^[*/]\s*[\d.]+$/.test(rest)) return resultOf(`${name}(${argument})`, depth + 1);
-  const divisor = /^\/\s*(?:scalar\s*\(\s*)?([a-z_]+)\s*\(/i.exec(rest)?.[1];
+  const divisor = /^\/\s*(?:(?:scalar|clamp_min)\s*\(\s*)?([a-z_]+)\s*\(/i.exec(rest)?.[1];
   if (name !== 'sum' || closing(rest, rest.indexOf('(')) !== rest.length - 1) return undefined;
   if (divisor === 'count') return isOfPods(argument) ? 'average' : undefined;
+  if (divisor !== 'sum') return undefined;
   // The time of all requests by their number.
-  return divisor === 'sum' && /_sum\b/.test(argument) && /_count\b/.test(rest) ? 'average' : undefined;
+  if (/_sum\b/.test(argument) && /_count\b/.test(rest)) return 'average';
+  return /_(?:capacity|limit|max|slots)\b/.test(rest) ? 'ratio' : undefined;
 }
 
 function isOfPods(argument: string): boolean {

@@ -79,7 +79,7 @@ export function mayServePods(text: string, item: boolean): boolean {
 
 const servedKinds = wordSet(
   'configmap secret httproute grpcroute tcproute tlsroute route virtualservice ingressroute ingressroutetcp ingress networkpolicy',
-  'service servicemonitor podmonitor podmonitoring inferencepool persistentvolume',
+  'service servicemonitor podmonitor podmonitoring vmservicescrape vmpodscrape inferencepool persistentvolume',
 );
 const clientKinds = wordSet('deployment statefulset pod job cronjob');
 

@@ -276,11 +276,21 @@ export interface WorkloadFacts {
   /** The labels of its pods, if it has one pod template. */
   readonly labels: Table<string>;
   /** The known server that its pods run, and nothing else; null if that is not certain. */
-  readonly server: { readonly program: string; readonly port: number } | null;
+  readonly server: ServerFacts | null;
   /** The number of replicas; null if it is unknown, undefined if it is not set. */
   readonly replicas: number | null | undefined;
   /** The names of the ports of its containers; null if one is unknown. */
   readonly portNames: readonly string[] | null;
+}
+
+/** A server on the only port where it listens. */
+export interface ServerFacts {
+  readonly program: string;
+  readonly port: number;
+  /** The flag without which it has no metrics; null if it has some, or may have. */
+  readonly metricsFlag: string | null;
+  /** Its readinessProbe asks for a path, or may. */
+  readonly isProbed: boolean;
 }
 
 /** What a ClusterQueue offers. */

@@ -67,6 +67,12 @@ export interface ServiceFacts {
   readonly ports: readonly ServicePort[] | null;
   /** Its own labels; null if one is unknown. */
   readonly labels: Table<string> | null;
+  /** The port of the pods, by number or name, from which its annotations let Prometheus read metrics; null if none do. */
+  readonly scraped: string | null;
+  /** As written, or the default ClusterIP; null if it is unknown or if its annotations set how a load balancer reaches it. */
+  readonly type: string | null;
+  /** Its annotations set the health check of GKE's load balancer, or may. */
+  readonly hasHealthCheck: boolean;
 }
 
 /** As written. */

@@ -1,4 +1,6 @@
 import { nearest } from '../catalog/spelling.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
+import { hoursIn } from '../evidence/go-duration.ts';
 import { knativeMetric } from '../evidence/knative-metric.ts';
 import { writtenText } from '../evidence/written.ts';
 import { countIn } from '../model/count.ts';
@@ -72,6 +74,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * - [KServe: deployment modes](https://kserve.github.io/website/docs/concepts/architecture/control-plane)
  * - [Knative: scale bounds](https://knative.dev/docs/serving/autoscaling/scale-bounds/)
  * - [Knative: annotations](https://github.com/knative/serving/blob/main/pkg/apis/autoscaling/register.go)
+ * - [Knative: bounds of annotations](https://github.com/knative/serving/blob/main/pkg/apis/autoscaling/annotation_validation.go)
  * - [knative/serving#9358: rejected on the Service since 0.18](https://github.com/knative/serving/pull/9358)
  */
 export default defineRule({
@@ -192,14 +195,22 @@ function checkValue(entry: Cursor, { document, report }: RuleContext): void {
   });
 }
 
-/** Reports a duration without a unit, and a share in place of a percentage. */
+/** Reports a duration without a unit or out of bounds, and a share in place of a percentage. */
 function checkForm(entry: Cursor, { report }: RuleContext): void {
   const name = dashed(keyOf(entry).slice(prefix.length));
-  const value = writtenText(entry)?.trim();
-  if (value === undefined || !/^\d+(?:\.\d+)?$/.test(value)) return;
-  const isDuration = durations.has(name) && Number(value) !== 0;
-  if (!isDuration && !(name === 'target-utilization-percentage' && (Number(value) < 1 || Number(value) > 100))) return;
-  const mustBe = isDuration ? `a duration such as ${value}s` : 'a percentage from 1 to 100';
+  const text = isTemplated(entry) ? undefined : asText(entry)?.trim();
+  // A percent sign alone is also that of a placeholder.
+  const value = text !== undefined && /^\d+%$/.test(text) ? text : writtenText(entry)?.trim();
+  if (value === undefined) return;
+  if (name === 'initial-scale' && value === '0') {
+    report({
+      message: 'Knative rejects initial-scale 0, unless config-autoscaler has allow-zero-initial-scale',
+      span: spanOf(entry),
+    });
+    return;
+  }
+  const mustBe = formOf(name, value);
+  if (mustBe === undefined) return;
   report({
     severity: 'error',
     message: `${name} must be ${mustBe}, not ${shorten(value, 20)}: Knative rejects the service`,
@@ -207,7 +218,36 @@ function checkForm(entry: Cursor, { report }: RuleContext): void {
   });
 }
 
-const durations: ReadonlySet<string> = new Set(['window', 'scale-down-delay', 'scale-to-zero-pod-retention-period']);
+/** What the value of an annotation must be; undefined if it may be right. */
+function formOf(name: string, value: string): string | undefined {
+  const isNumber = /^\d+(?:\.\d+)?$/.test(value);
+  if (bounds.has(name) && /^-?\d/.test(value) && !/^\d+$/.test(value)) return 'a whole number from 0';
+  if (name === 'target' && (isNumber ? Number(value) < 0.01 : /^-?\d/.test(value))) return 'a number from 0.01';
+  if (percentages.has(name) && /^-?\d/.test(value) && !isNumber) return 'a number without %';
+  const [least, most] = percentages.get(name) ?? [0, Number.POSITIVE_INFINITY];
+  if (isNumber && (Number(value) < least || Number(value) > most)) return `a percentage from ${least} to ${most}`;
+  const shortest = durations.get(name);
+  if (shortest === undefined || (isNumber && Number(value) === 0 && shortest === 0)) return undefined;
+  if (isNumber) return `a duration such as ${value}s`;
+  const seconds = Math.round(hoursIn(value) * 3600);
+  const isWhole = /^(?:\d{1,9}[hms])+$/.test(value);
+  return isWhole && (seconds < shortest || seconds > 3600) ? `from ${shortest}s to 1h` : undefined;
+}
+
+const bounds = wordSet('min-scale max-scale initial-scale');
+
+/** The shortest durations in seconds. The longest is an hour. */
+const durations: ReadonlyMap<string, number> = new Map([
+  ['window', 6],
+  ['scale-down-delay', 0],
+  ['scale-to-zero-pod-retention-period', 0],
+]);
+
+const percentages: ReadonlyMap<string, readonly [number, number]> = new Map([
+  ['target-utilization-percentage', [1, 100]],
+  ['panic-window-percentage', [1, 100]],
+  ['panic-threshold-percentage', [110, 1000]],
+]);
 
 /** Keys of the ConfigMap config-autoscaler without an annotation. https://knative.dev/docs/serving/autoscaling/scale-to-zero/ */
 const ofCluster: ReadonlySet<string> = new Set(['scale-to-zero-grace-period', 'enable-scale-to-zero']);

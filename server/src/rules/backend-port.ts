@@ -1,3 +1,4 @@
+import { isMonitor, type Monitor, monitorOf } from '../evidence/monitors.ts';
 import { type Backend, backendsOf } from '../evidence/route-backends.ts';
 import { calledService, configMapUrls, type ServiceUrl, serviceUrls } from '../evidence/service-urls.ts';
 import { isUnknown } from '../evidence/written.ts';
@@ -7,20 +8,19 @@ import type { ServicePort } from '../model/referenced.ts';
 import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
+  asNumber,
   asText,
   type Cursor,
   entries,
   getIn,
   isIncomplete,
   isUnseen,
-  items,
-  keyOf,
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { type Table, tableOf } from '../yaml/table.ts';
+import type { Table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
@@ -90,13 +90,15 @@ export default defineRule({
     const { apiVersion, kind, namespace, root } = manifest;
     const metadata = getIn(root, 'metadata');
     const key = `${groupOf(apiVersion)}/${kind}`;
-    if (!kinds.has(key) || isIncomplete(metadata) || isUnseen(getIn(metadata, 'namespace'))) return;
+    if (!(kinds.has(key) || isMonitor(manifest)) || isIncomplete(metadata) || isUnseen(getIn(metadata, 'namespace')))
+      return;
     if (kind === 'ConfigMap') {
       for (const url of configMapUrls(manifest)) checkUrl(url, namespace, context);
       return;
     }
-    if (/^(?:Pod|Service)Monitor$/.test(kind)) {
-      checkMonitor(manifest, context);
+    const monitor = monitorOf(manifest);
+    if (monitor !== undefined) {
+      checkMonitor(manifest, monitor, context);
       return;
     }
     for (const backend of backendsOf(kind, root)) {
@@ -157,8 +159,6 @@ const kinds: ReadonlySet<string> = new Set([
   'networking.istio.io/VirtualService',
   'route.openshift.io/Route',
   'http.keda.sh/HTTPScaledObject',
-  'monitoring.coreos.com/ServiceMonitor',
-  'monitoring.coreos.com/PodMonitor',
 ]);
 
 /** Whether the controller may be ingress-nginx, which also compares with target ports. */
@@ -191,19 +191,17 @@ function portsOf(found: Referenced<ServiceFacts> | undefined): readonly ServiceP
 }
 
 /** Reports a ServiceMonitor of whose ports the Services that it selects have none. */
-function checkMonitor({ root, kind, namespace, name }: Manifest, context: RuleContext): void {
-  const spec = getIn(root, 'spec');
-  const list = kind === 'PodMonitor' ? 'podMetricsEndpoints' : 'endpoints';
-  const selector = getIn(spec, 'selector');
-  const labels = entries(getIn(selector, 'matchLabels'));
-  const ports = items(getIn(spec, list)).map((one) => getIn(one, 'port'));
+function checkMonitor(
+  { kind, namespace, name }: Manifest,
+  { ofPods, selector, wanted, endpoints }: Monitor,
+  context: RuleContext,
+): void {
+  const ports = endpoints.map((one) => getIn(one, 'port'));
   const [first] = ports;
-  const isOpen = [spec, selector, getIn(selector, 'matchLabels'), getIn(spec, list)].some(isIncomplete);
-  if (first === undefined || isOpen || labels.length === 0 || labels.some(isUnseen)) return;
-  if (entries(selector).length > 1 || getIn(spec, 'namespaceSelector') !== undefined) return;
-  if (ports.some((port) => port === undefined || isUnknown(port))) return;
-  const wanted = tableOf(labels.map((label): [string, string] => [keyOf(label), asText(label) ?? '']));
-  if (kind === 'PodMonitor') {
+  if (first === undefined || ports.some((port) => port === undefined || isUnknown(port))) return;
+  if (ofPods) {
+    // PodMonitoring also takes the number of a port, which no container need declare.
+    if (ports.some((port) => asNumber(port) !== undefined)) return;
     checkPods(first, ports.map(asText), namespace, wanted, context);
     return;
   }
@@ -216,10 +214,10 @@ function checkMonitor({ root, kind, namespace, name }: Manifest, context: RuleCo
     const stray = namespace && name ? context.crossReferences.serviceElsewhere(namespace, name) : undefined;
     if (stray?.namespace) {
       context.report({
-        message: `Service ${shorten(name ?? '', 24)} is in namespace ${shorten(stray.namespace, 22)}: without a namespaceSelector, the ServiceMonitor looks only in ${shorten(namespace ?? '', 24)}`,
+        message: `Service ${shorten(name ?? '', 24)} is in namespace ${shorten(stray.namespace, 22)}: without a namespaceSelector, the ${kind} looks only in ${shorten(namespace ?? '', 24)}`,
         span: keySpanOf(selector ?? first),
       });
-    } else checkMonitorLabels(selector, namespace, wanted, context);
+    } else checkMonitorLabels(selector, kind, namespace, wanted, context);
   }
   if (
     own.length === 0 ||
@@ -260,6 +258,7 @@ function checkPods(
 /** Reports a ServiceMonitor that selects the labels of the pods, which their Service in the same file does not have. */
 function checkMonitorLabels(
   selector: Cursor | undefined,
+  kind: string,
   namespace: string | null,
   wanted: Table<string>,
   { crossReferences, report }: RuleContext,
@@ -273,7 +272,7 @@ function checkMonitorLabels(
   const [key = '', value = ''] =
     Object.entries(wanted).find(([name, text]) => service.facts.labels?.[name] !== text) ?? [];
   report({
-    message: `Service ${shorten(service.name, 30)} does not have the label ${shorten(`${key}=${value}`, 40)} itself, only its pods do: the ServiceMonitor finds no Service`,
+    message: `Service ${shorten(service.name, 30)} does not have the label ${shorten(`${key}=${value}`, 40)} itself, only its pods do: the ${kind} finds no Service`,
     span: spanOf(at),
   });
 }

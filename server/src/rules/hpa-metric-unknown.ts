@@ -1,8 +1,13 @@
+import { titleOf } from '../catalog/program-records.ts';
 import { nearest } from '../catalog/spelling.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { triggerTypes } from '../evidence/keda-triggers.ts';
+import { passedOnQueries } from '../evidence/passed-on-queries.ts';
 import { exportedInstead, misnamed, withoutColon } from '../evidence/pod-metrics.ts';
+import { promqlError } from '../evidence/promql-errors.ts';
 import { metricsInList, type ResourceMetric, resourceMetrics } from '../evidence/resource-metrics.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
+import { servedMetrics } from '../evidence/served-metrics.ts';
 import { valuesScaler } from '../evidence/values-scaler.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -22,7 +27,9 @@ import { defineRule, type RuleContext } from './rule.ts';
  * removes a replica, and without another metric it never adds one. The same applies to a container that does not exist. KEDA scales nothing
  * if it does not know the type of a trigger, and likely nothing if a query for Prometheus has an underscore for the colon in a name of vLLM or
  * SGLang (`vllm_num_requests_waiting`; information). The same applies to an autoscaler or a query with a metric whose name starts like one of
- * vLLM or SGLang, but that they do not export (`vllm_queue_depth`).
+ * vLLM or SGLang, but that they do not export (`vllm_queue_depth`), and to a query that Prometheus rejects: `rate()` without a range, `sum()` of a
+ * range, or a bracket that is not closed. The target may also run another server than the one whose metric it is, or a server that has metrics
+ * only with a flag.
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2
@@ -61,12 +68,13 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * For containers of targets in other folders, and for queries that also have the name with the colon. A trigger type that resembles no known one
- * is information only, because KEDA adds types, unless its name is about GPUs.
+ * is information only, because KEDA adds types, unless its name is about GPUs. For the syntax of queries to VictoriaMetrics or an unknown server.
  *
  * ## Sources
  *
  * - [Kubernetes: resource metrics pipeline](https://kubernetes.io/docs/tasks/debug/debug-cluster/resource-metrics-pipeline/)
  * - [KEDA: scalers](https://keda.sh/docs/latest/scalers/)
+ * - [Prometheus: query functions](https://prometheus.io/docs/prometheus/latest/querying/functions/)
  */
 export default defineRule({
   topic: 'autoscaling',
@@ -74,7 +82,7 @@ export default defineRule({
   manifest(manifest, context) {
     for (const metric of resourceMetrics(manifest)) checkMetric(metric, manifest, context);
     if (manifest.kind === 'HorizontalPodAutoscaler')
-      for (const metric of items(getIn(manifest.root, 'spec', 'metrics'))) checkCustomMetric(metric, context);
+      for (const metric of items(getIn(manifest.root, 'spec', 'metrics'))) checkCustomMetric(metric, manifest, context);
     if (groupOf(manifest.apiVersion) !== 'keda.sh' || !/^Scaled(Object|Job)$/.test(manifest.kind)) return;
     for (const trigger of items(getIn(manifest.root, 'spec', 'triggers'))) checkTrigger(trigger, manifest, context);
   },
@@ -82,6 +90,7 @@ export default defineRule({
     // Charts pass the list on unchanged.
     for (const metric of metricsInList(getIn(valuesScaler(workload), 'metrics')))
       checkMetric(metric, workload.manifest, context);
+    for (const { query, server } of passedOnQueries(workload)) checkSyntax(query, server, context);
   },
 });
 
@@ -122,8 +131,9 @@ function checkMetric(metric: ResourceMetric, manifest: Manifest, context: RuleCo
 }
 
 /** The names of other metrics are those of an adapter, whose settings are elsewhere. */
-function checkCustomMetric(metric: Cursor, context: RuleContext): void {
+function checkCustomMetric(metric: Cursor, manifest: Manifest, context: RuleContext): void {
   const name = getIn(metric, 'pods', 'metric', 'name') ?? getIn(metric, 'external', 'metric', 'name');
+  checkExporter(name, manifest, context);
   const written = asText(name) ?? '';
   const exported = name === undefined || isTemplated(name) ? undefined : exportedInstead(written);
   if (name === undefined || exported === undefined) return;
@@ -134,8 +144,11 @@ function checkCustomMetric(metric: Cursor, context: RuleContext): void {
   });
 }
 
-function checkTrigger(trigger: Cursor, { kind }: Manifest, context: RuleContext): void {
+function checkTrigger(trigger: Cursor, manifest: Manifest, context: RuleContext): void {
+  const { kind } = manifest;
   checkQuery(trigger, context);
+  if (asText(getIn(trigger, 'type')) === 'prometheus')
+    checkExporter(getIn(trigger, 'metadata', 'query'), manifest, context);
   const type = getIn(trigger, 'type');
   const written = asText(type);
   if (type === undefined || written === undefined || isTemplated(type) || triggerTypes.has(written)) return;
@@ -159,6 +172,8 @@ function checkQuery(trigger: Cursor, context: RuleContext): void {
   const found =
     asText(getIn(trigger, 'type')) === 'prometheus' && text.length < 10_000 ? withoutColon(text) : undefined;
   if (query === undefined || isTemplated(query)) return;
+  if (asText(getIn(trigger, 'type')) === 'prometheus')
+    checkSyntax(query, getIn(trigger, 'metadata', 'serverAddress'), context);
   const other = found === undefined && asText(getIn(trigger, 'type')) === 'prometheus' ? misnamed(text) : undefined;
   if (other !== undefined)
     context.report({
@@ -173,6 +188,45 @@ function checkQuery(trigger: Cursor, context: RuleContext): void {
     message: `The server exports ${exported}, not ${written}: unless a collector renames it, the query returns no data`,
     span: spanOf(query),
     fixes: () => [fix(`Change ${written} to ${exported}`, 'unsafe', replaceScalar(context.document, query, corrected))],
+  });
+}
+
+/** Reports a metric that the server of the target does not export: that of another server, or one that needs a flag. */
+function checkExporter(at: Cursor | undefined, manifest: Manifest, { crossReferences, report }: RuleContext): void {
+  const metrics = at === undefined || isTemplated(at) ? [] : servedMetrics(asText(at) ?? '');
+  const [metric] = metrics;
+  const target = metric === undefined ? undefined : targetOf(manifest, crossReferences);
+  const server = target?.siblingFolder === false ? target.facts.server : null;
+  if (
+    at === undefined ||
+    metric === undefined ||
+    target === undefined ||
+    !server ||
+    !knownExporters.has(server.program)
+  )
+    return;
+  const isOwn = metrics.some(({ program }) => program === server.program);
+  if (isOwn && server.metricsFlag === null) return;
+  const has = isOwn
+    ? `which has no metrics without ${server.metricsFlag}`
+    : `which does not export ${shorten(metric.name, 40)}`;
+  report({
+    message: `${shorten(target.name, 30)} runs ${titleOf(server.program)}, ${has}: the metric never gets a value`,
+    span: spanOf(at),
+  });
+}
+
+/** Servers whose metrics have names of their own. */
+const knownExporters = wordSet(
+  'vllm sglang llama-server ollama text-generation-launcher text-embeddings-router tritonserver',
+);
+
+function checkSyntax(query: Cursor, server: Cursor | undefined, { report }: RuleContext): void {
+  const error = isTemplated(query) ? undefined : promqlError(asText(query) ?? '', server);
+  if (error === undefined) return;
+  report({
+    message: `Prometheus rejects the query, because ${error}: the trigger never gets a value`,
+    span: spanOf(query),
   });
 }
 

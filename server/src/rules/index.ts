@@ -85,6 +85,7 @@ import lineContinuation from './line-continuation.ts';
 import loopbackOnly from './loopback-only.ts';
 import lwsRestartPolicy from './lws-restart-policy.ts';
 import metricRange from './metric-range.ts';
+import metricsOff from './metrics-off.ts';
 import migGeometry from './mig-geometry.ts';
 import migManySlices from './mig-many-slices.ts';
 import migProfileNotOnGpu from './mig-profile-not-on-gpu.ts';
@@ -290,6 +291,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['loopback-only', loopbackOnly],
   ['lws-restart-policy', lwsRestartPolicy],
   ['metric-range', metricRange],
+  ['metrics-off', metricsOff],
   ['mig-geometry', migGeometry],
   ['mig-many-slices', migManySlices],
   ['mig-profile-not-on-gpu', migProfileNotOnGpu],

@@ -1,24 +1,14 @@
 import { rangedMetric } from '../evidence/metric-ranges.ts';
+import { passedOnQueries } from '../evidence/passed-on-queries.ts';
 import { podMetric } from '../evidence/pod-metrics.ts';
 import { type QueryResult, queryResult } from '../evidence/prometheus-query.ts';
+import { promqlError } from '../evidence/promql-errors.ts';
 import { nameOfGpuTarget, targetOf } from '../evidence/scaler-target.ts';
-import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
 import { parseQuantity } from '../model/quantity.ts';
-import { isValues } from '../model/values.ts';
-import type { Manifest, Workload } from '../model/workload.ts';
+import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import {
-  asBoolean,
-  asNumber,
-  asText,
-  type Cursor,
-  getIn,
-  isIncomplete,
-  isTemplated,
-  items,
-  spanOf,
-} from '../yaml/cursor.ts';
+import { asNumber, asText, type Cursor, getIn, isIncomplete, isTemplated, items, spanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
@@ -108,42 +98,11 @@ export default defineRule({
   },
   workload(workload, context) {
     // KServe and charts pass the queries on to KEDA.
-    for (const { query, ceiling } of [...queriesOfKserve(workload), ...queriesOfValues(workload)])
+    for (const { query, ceiling } of passedOnQueries(workload))
       if ((asNumber(ceiling) ?? 0) > 1 && !isTemplated(query) && queryResult(asText(query) ?? '') === 'each')
         reportEach(query, context);
   },
 });
-
-interface PassedOn {
-  readonly query: Cursor;
-  readonly ceiling: Cursor | undefined;
-}
-
-/** https://kserve.github.io/website/docs/model-serving/generative-inference/autoscaling */
-function queriesOfKserve({ kind, scaling, podSets }: Workload): readonly PassedOn[] {
-  if (kind !== 'InferenceService' || scaling === null || !podSets.some(requestsAccelerators)) return [];
-  return items(getIn(scaling.owner, 'autoScaling', 'metrics')).flatMap((metric) => {
-    const source = getIn(metric, 'external', 'metric');
-    const query = getIn(source, 'query');
-    if (query === undefined || asText(getIn(source, 'backend')) !== 'prometheus') return [];
-    return { query, ceiling: scaling.max };
-  });
-}
-
-function queriesOfValues(workload: Workload): readonly PassedOn[] {
-  if (!isValues(workload) || workload.role !== 'serving') return [];
-  const pod = workload.podSets[0]?.pod;
-  return ['keda', 'autoscaling', 'scaledObject', 'kedaAutoscaling'].flatMap((key) => {
-    const scaler = getIn(pod, key);
-    if (asBoolean(getIn(scaler, 'enabled')) === false || isIncomplete(scaler)) return [];
-    const ceiling = getIn(scaler, 'maxReplicaCount') ?? getIn(scaler, 'maxReplicas');
-    const triggers = items(getIn(scaler, 'triggers')).filter((one) => asText(getIn(one, 'type')) === 'prometheus');
-    return triggers.flatMap((trigger) => {
-      const query = getIn(trigger, 'metadata', 'query');
-      return query === undefined ? [] : { query, ceiling };
-    });
-  });
-}
 
 const defaultMost = 100;
 
@@ -163,8 +122,9 @@ function judge(trigger: Cursor, most: number): Judged | undefined {
   if (asText(getIn(trigger, 'type')) !== 'prometheus' || query === undefined || isIncomplete(trigger)) return undefined;
   if ([query, metricType, written].some(isTemplated)) return undefined;
   const text = asText(query) ?? '';
+  if (promqlError(text, getIn(trigger, 'metadata', 'serverAddress')) !== undefined) return undefined;
   const result = queryResult(text);
-  const ranged = rangedMetric(text)?.most;
+  const ranged = result === 'ratio' ? 1 : rangedMetric(text)?.most;
   const threshold = meant(parseQuantity(asText(written) ?? '') ?? 0, ranged);
   if (result === undefined || (result !== 'each' && (threshold <= 0 || isByValue(metricType)))) return undefined;
   const reach = ranged === undefined || threshold > ranged ? undefined : Math.ceil(ranged / threshold);

@@ -1,4 +1,5 @@
 import { titleOf } from '../catalog/program-records.ts';
+import { servesOnePort } from '../evidence/listening-port.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -22,13 +23,13 @@ import { type Table, tableOf } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A NetworkPolicy, an InferencePool or a health check of a load balancer names a port on which its GPU server does not listen.
+ * A NetworkPolicy, an InferencePool, a PodMonitoring or a health check of a load balancer names a port on which its GPU server does not listen.
  *
  * ## Why
  *
  * They are about ports of pods, not of Services. A NetworkPolicy that allows port 80, the port of the Service, blocks the requests that arrive at
  * port 8000 of the pod. An InferencePool sends requests past the Service to the pods, and GKE's load balancer sends none to pods that fail its
- * health check. The server is ready, holds its GPUs and gets no requests.
+ * health check. The server is ready, holds its GPUs and gets no requests. Google's managed Prometheus reads the port of the pods that a PodMonitoring names.
  *
  * ```yaml invalid
  * apiVersion: networking.k8s.io/v1
@@ -134,6 +135,8 @@ function check(
 ) {
   const server = onlyServer(context.crossReferences, namespace, labels);
   if (server === undefined || ports.some((one) => asNumber(one) === undefined || asNumber(one) === server.port)) return;
+  // Others may have their metrics on a port of their own.
+  if (kind === 'PodMonitoring' && !servesOnePort.has(server.program)) return;
   const isPolicy = kind === 'NetworkPolicy';
   // Another policy may admit the requests, unless this one names the port of the Service instead.
   const services = isPolicy ? context.crossReferences.servicesOf(namespace, server.labels) : [];
@@ -141,10 +144,13 @@ function check(
     services.some(({ facts }) => facts.ports?.some(({ port }) => port === asText(at)) === true);
   if (isPolicy && !ports.every(hasPort)) return;
   const written = [...new Set(ports.map((one) => asText(one)))].join(', ');
+  const isOf = `but ${titleOf(server.program)} listens on ${server.port} in its pods`;
   context.report({
     message: isPolicy
-      ? `The policy admits only port ${shorten(written, 30)}, but ${titleOf(server.program)} listens on ${server.port} in its pods: it admits no request`
-      : `The pool sends requests to port ${shorten(written, 30)}, but ${titleOf(server.program)} listens on ${server.port} in its pods: no request arrives`,
+      ? `The policy admits only port ${shorten(written, 30)}, ${isOf}: it admits no request`
+      : kind === 'PodMonitoring'
+        ? `Prometheus reads port ${shorten(written, 30)}, ${isOf}: it gets no metrics`
+        : `The pool sends requests to port ${shorten(written, 30)}, ${isOf}: no request arrives`,
     span: spanOf(first),
     fixes: () =>
       ports.length > 1
@@ -196,6 +202,7 @@ const readers: ReadonlyMap<string, (spec: Cursor | undefined) => PodPorts> = new
   ['networking.k8s.io/NetworkPolicy', policyPorts],
   ['inference.networking.x-k8s.io/InferencePool', poolPorts],
   ['inference.networking.k8s.io/InferencePool', poolPorts],
+  ['monitoring.googleapis.com/PodMonitoring', monitoringPorts],
 ]);
 
 function policyPorts(spec: Cursor | undefined): PodPorts {
@@ -224,6 +231,16 @@ function poolPorts(spec: Cursor | undefined): PodPorts {
   const ports = one === undefined ? items(list).flatMap((item) => getIn(item, 'number') ?? []) : [one];
   const isOpen = [spec, selector, list, ...items(list)].some(isIncomplete) || ports.some(isTemplated);
   return { selector, ports: isOpen ? undefined : ports };
+}
+
+/** The numbers; backend-port compares names. https://github.com/GoogleCloudPlatform/prometheus-engine/blob/main/doc/api.md */
+function monitoringPorts(spec: Cursor | undefined): PodPorts {
+  const selector = getIn(spec, 'selector', 'matchLabels');
+  const list = getIn(spec, 'endpoints');
+  const ports = items(list).flatMap((one) => getIn(one, 'port') ?? []);
+  const isOpen = [spec, getIn(spec, 'selector'), selector, list, ...items(list)].some(isIncomplete);
+  const isPlain = getIn(spec, 'selector', 'matchExpressions') === undefined && !ports.some(isTemplated);
+  return { selector, ports: isOpen || !isPlain ? undefined : ports };
 }
 
 function labelsOf(selector: Cursor | undefined): Table<string> | undefined {

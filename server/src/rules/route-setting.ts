@@ -1,22 +1,38 @@
+import { titleOf } from '../catalog/program-records.ts';
+import { oneOf, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { hoursIn } from '../evidence/go-duration.ts';
 import { backendsOf } from '../evidence/route-backends.ts';
 import { placesAt, writtenText } from '../evidence/written.ts';
+import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, getIn, isUnseen, spanOf } from '../yaml/cursor.ts';
+import {
+  asNumber,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isUnseen,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A timeout or a rewrite of an Ingress or a route is ignored, rejected, or sends every request to one path.
+ * A setting of an Ingress or a route is ignored or rejected, or keeps requests from their server.
  *
  * ## Why
  *
  * ingress-nginx reads its timeouts as whole numbers of seconds: it ignores `600s`, and long answers of a model end after the default of 60 s.
  * `rewrite-target` replaces the whole path: `/` without groups turns `/llm/v1/models` into `/`, and `/$2` without a second group in the path
- * is `/`, too. The server answers 404 and holds its GPUs. Timeouts of an HTTPRoute or a VirtualService have a unit, and `backendRequest` is not
- * longer than `request`; the API server rejects others.
+ * is `/`, too. The server answers 404 and holds its GPUs. Controllers ignore the annotations of others, and ingress-nginx those that it does not have
+ * (`read-timeout`). Without an httpGet readinessProbe, GKE's load balancer checks the path `/`, on which vLLM has no page, and sends no requests.
+ * AWS's sends them to node ports by default, which a Service of type ClusterIP does not have (information). Timeouts of an HTTPRoute or a VirtualService have a unit, and `backendRequest` is not
+ * longer than `request`; the API server rejects others. Knative, also behind KServe, rejects a timeout above 600 s, unless the cluster sets another maximum.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -62,14 +78,17 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For an Ingress of another class, for rewrites to `/` in front of servers that gpulint does not know, which may have no other path, and for templates.
+ * For an Ingress of an unknown class, for servers in other files, for rewrites to `/` in front of servers that gpulint does not know, which may have no other path, and for templates.
  *
  * ## Sources
  *
  * - [ingress-nginx: timeouts](https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/annotations/#custom-timeouts)
  * - [ingress-nginx#11726](https://github.com/kubernetes/ingress-nginx/issues/11726)
+ * - [GKE: health checks of an Ingress](https://cloud.google.com/kubernetes-engine/docs/concepts/ingress#health_checks)
+ * - [AWS Load Balancer Controller: annotations](https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/ingress/annotations/)
  * - [ingress-nginx: rewrite](https://kubernetes.github.io/ingress-nginx/examples/rewrite/)
  * - [Gateway API: timeouts of an HTTPRoute](https://gateway-api.sigs.k8s.io/api-types/httproute/#timeouts-optional)
+ * - [Knative: config-defaults](https://knative.dev/docs/serving/configuration/config-defaults/)
  * - [Istio: VirtualService](https://istio.io/latest/docs/reference/config/networking/virtual-service/#HTTPRoute)
  */
 export default defineRule({
@@ -82,14 +101,31 @@ export default defineRule({
       for (const timeouts of placesAt(root, 'spec.rules.*.timeouts')) checkTimeouts(timeouts, context);
     else if (kind === 'VirtualService')
       for (const at of placesAt(root, 'spec.http.*.timeout')) hours(at, kind, context);
+    else checkRevision(manifest, context);
   },
 });
 
 const prefix = 'nginx.ingress.kubernetes.io/';
 
-function checkIngress({ root, namespace }: Manifest, { crossReferences, document, report }: RuleContext): void {
+function checkIngress(manifest: Manifest, context: RuleContext): void {
+  const { root, namespace } = manifest;
+  const { crossReferences, document, report } = context;
   const annotations = getIn(root, 'metadata', 'annotations');
-  const named = getIn(root, 'spec', 'ingressClassName') ?? getIn(annotations, 'kubernetes.io/ingress.class');
+  const [field, annotation] = [
+    getIn(root, 'spec', 'ingressClassName'),
+    getIn(annotations, 'kubernetes.io/ingress.class'),
+  ];
+  const named = field ?? annotation;
+  if (isUnseen(named) || isIncomplete(annotations)) return;
+  if (field !== undefined && annotation !== undefined && !isUnseen(annotation) && asText(field) !== asText(annotation))
+    report({
+      severity: 'error',
+      message: `Annotation kubernetes.io/ingress.class (${shorten(asText(annotation) ?? '', 20)}) must match ingressClassName (${shorten(asText(field) ?? '', 20)}): the API server rejects the Ingress`,
+      span: spanOf(annotation),
+    });
+  checkAnnotations(annotations, asText(named), context);
+  if (/^gce(?:-internal)?$/.test(asText(named) ?? '')) checkHealth(manifest, context);
+  if (asText(named) === 'alb') checkTargets(manifest, context);
   if (named !== undefined && !/nginx/.test(asText(named) ?? '')) return;
   for (const what of ['connect', 'send', 'read']) {
     const at = getIn(annotations, `${prefix}proxy-${what}-timeout`);
@@ -124,6 +160,114 @@ function checkIngress({ root, namespace }: Manifest, { crossReferences, document
     });
     return;
   }
+}
+
+/** Reports annotations about timeouts and the like that no controller of this class has. */
+function checkAnnotations(annotations: Cursor | undefined, name: string | undefined, { report }: RuleContext): void {
+  for (const at of entries(annotations)) {
+    const key = keyOf(at);
+    const own = key.slice(prefix.length);
+    if (!key.startsWith(prefix) || !ofRequests.test(own)) continue;
+    if (name !== undefined && otherClass.test(name)) {
+      report({
+        message: `Class ${shorten(name, 20)} ignores ${shorten(own, 30)}, a setting of ingress-nginx: its own default applies`,
+        span: keySpanOf(at),
+      });
+      return;
+    }
+    if ((name !== undefined && !/nginx/.test(name)) || known.has(own)) continue;
+    const meant = meanings.find(([word]) => own.includes(word))?.[1];
+    report({
+      message: `ingress-nginx has no annotation ${shorten(own, 40)} and ignores it${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+      span: keySpanOf(at),
+    });
+  }
+}
+
+/** Classes of controllers that do not read the annotations of ingress-nginx. */
+const otherClass = new RegExp(
+  `^(?:${oneOf('gce gce-internal alb traefik istio cilium kong haproxy contour azure/application-gateway azure-application-gateway')})$`,
+);
+
+const ofRequests = partOf('timeout body-size buffering rewrite-target rate-limit');
+
+/** https://github.com/kubernetes/ingress-nginx/blob/main/docs/user-guide/nginx-configuration/annotations.md */
+const known = wordSet(
+  'proxy-connect-timeout proxy-send-timeout proxy-read-timeout proxy-next-upstream-timeout auth-keepalive-timeout',
+  'upstream-fail-timeout proxy-body-size proxy-buffering proxy-request-buffering rewrite-target',
+  'global-rate-limit global-rate-limit-window global-rate-limit-key global-rate-limit-ignored-cidrs',
+);
+
+const meanings: readonly (readonly [string, string])[] = [
+  ['read', 'proxy-read-timeout'],
+  ['send', 'proxy-send-timeout'],
+  ['connect', 'proxy-connect-timeout'],
+  ['body-size', 'proxy-body-size'],
+  ['rate-limit', 'limit-rps'],
+  ['request-buffering', 'proxy-request-buffering'],
+  ['buffering', 'proxy-buffering'],
+  ['timeout', 'proxy-read-timeout'],
+];
+
+/** The GPU workloads in the same file behind the backends of an Ingress, each with its Service. */
+function* gpuBackends({ root, namespace }: Manifest, { crossReferences }: RuleContext) {
+  for (const { name, nameAt } of backendsOf('Ingress', root)) {
+    const service = crossReferences.service(namespace, name);
+    const selects = service?.file === null ? service.facts.selects : null;
+    const [pods, ...others] = selects === null ? [] : crossReferences.keptRunning(namespace, selects);
+    if (service === undefined || pods === undefined || others.length > 0 || (pods.facts.devices ?? 0) === 0) continue;
+    yield { nameAt, service, pods };
+  }
+}
+
+/** https://cloud.google.com/kubernetes-engine/docs/concepts/ingress#interpreted_hc */
+function checkHealth(manifest: Manifest, context: RuleContext): void {
+  for (const { nameAt, service, pods } of gpuBackends(manifest, context)) {
+    const { server } = pods.facts;
+    if (server === null || server.isProbed || service.facts.hasHealthCheck || !withoutPage.has(server.program))
+      continue;
+    context.report({
+      message: `Without an httpGet readinessProbe, GKE's load balancer checks path / of ${titleOf(server.program)}, which has no page there: it sends no requests`,
+      span: spanOf(nameAt),
+    });
+    return;
+  }
+}
+
+/** Servers that do not answer a request for `/` with 200. */
+const withoutPage = wordSet('vllm tritonserver trtllm-serve');
+
+/** https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/ingress/annotations/#target-type */
+function checkTargets(manifest: Manifest, context: RuleContext): void {
+  const annotations = getIn(manifest.root, 'metadata', 'annotations');
+  if (getIn(annotations, 'alb.ingress.kubernetes.io/target-type') !== undefined) return;
+  for (const { nameAt, service } of gpuBackends(manifest, context)) {
+    if (service.facts.type !== 'ClusterIP') continue;
+    context.report({
+      severity: 'info',
+      message: `Without target-type ip, the load balancer sends requests to node ports by default, and Service ${shorten(service.name, 30)} has none (type ClusterIP)`,
+      span: spanOf(nameAt),
+    });
+    return;
+  }
+}
+
+/** https://knative.dev/docs/serving/configuration/config-defaults/#max-revision-timeout-seconds */
+function checkRevision({ apiVersion, kind, root, annotations }: Manifest, { report }: RuleContext): void {
+  const key = `${groupOf(apiVersion)}/${kind}`;
+  const mode = lookUp(annotations, 'serving.kserve.io/deploymentMode')?.value;
+  const isKserve = key === 'serving.kserve.io/InferenceService' && /^(?:Serverless|Knative)?$/.test(mode ?? '');
+  if (!isKserve && key !== 'serving.knative.dev/Service') return;
+  const at = isKserve
+    ? getIn(root, 'spec', 'predictor', 'timeout')
+    : getIn(root, 'spec', 'template', 'spec', 'timeoutSeconds');
+  const seconds = isUnseen(at) ? undefined : asNumber(at);
+  if (at === undefined || seconds === undefined || seconds <= 600) return;
+  report({
+    ...(isKserve && mode === undefined && { severity: 'info' }),
+    message: `Knative accepts at most 600 s, not ${seconds}, unless max-revision-timeout-seconds is set: it rejects the ${isKserve ? 'Service of the ' : ''}${kind}`,
+    span: spanOf(at),
+  });
 }
 
 function checkTimeouts(timeouts: Cursor, context: RuleContext): void {

@@ -6,12 +6,13 @@ import {
   listeningPort,
   mayListen,
   portNumber,
+  servesOnePort,
 } from '../evidence/listening-port.ts';
 import { probesOf } from '../evidence/probes.ts';
 import { isAlone } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { lookUp } from '../model/manifest.ts';
-import type { Container } from '../model/workload.ts';
+import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
   asBoolean,
@@ -41,7 +42,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * set `PORT` to 80. Knative and KServe use `containerPort`, or port 8080 without `ports`. Of other servers, the port is known if a flag,
  * a variable or a probe names the same one as `containerPort`, which does not change it. A probe
  * on another port fails: the pod never becomes ready, or keeps restarting while it holds its GPUs. Requests through a Service to another
- * port are refused.
+ * port are refused. Prometheus gets no metrics from another port, which annotations of the pod or its Service name, even if `ports` declares it.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -197,9 +198,6 @@ function mentionsGrpc({ command, args }: Container): boolean {
   return [...command, ...args].some(({ value }) => value.includes('grpc'));
 }
 
-/** Servers without code of the user and without another port, for metrics for example. Their probes can never succeed elsewhere. */
-const servesOnePort: ReadonlySet<string> = new Set(['vllm', 'sglang', 'llama-server', 'ollama', 'trtllm-serve']);
-
 /** The Services of the common library, which sends requests to `targetPort`, or else to `port`. */
 function checkChartServices(server: ListeningPort, container: Container, { workload, report }: PodSetContext): void {
   const { root } = workload.manifest;
@@ -226,23 +224,21 @@ function checkChartServices(server: ListeningPort, container: Container, { workl
 
 /** Whether certainly nothing in the pod listens on a port, although the server is right elsewhere. */
 function isElsewhere(port: number | undefined, server: ListeningPort, container: Container): boolean {
-  if (
-    isUnseen(getIn(container.at, 'ports')) ||
-    port === undefined ||
-    port === server.port ||
-    server.declared ||
-    !servesOnePort.has(server.program)
-  )
-    return false;
   // Servers talk with each other on ports of their own.
   if (container.args.concat(container.command).some(({ value }) => talks.test(value))) return false;
-  return !mayListen(port, server, container) && !declaredPorts(container).includes(port);
+  return isUnanswered(port, server, container) && !declaredPorts(container).includes(port ?? 0);
+}
+
+/** Whether no HTTP server of the pod answers on a port, which `ports` may declare all the same. */
+function isUnanswered(port: number | undefined, server: ListeningPort, container: Container): boolean {
+  if (isUnseen(getIn(container.at, 'ports')) || port === undefined || port === server.port) return false;
+  return !server.declared && servesOnePort.has(server.program) && !mayListen(port, server, container);
 }
 
 const talks = /--(?:kv-|disaggregation-|data-parallel-|nnodes|dist-)/;
 
-/** The ports for metrics of Istio, Linkerd, Dapr and Consul. */
-const meshPorts: ReadonlySet<number> = new Set([15020, 15090, 4191, 9090, 20200]);
+/** The ports for metrics of Istio, Linkerd and Consul. Dapr needs annotations of the pod. */
+const meshPorts: ReadonlySet<number> = new Set([15020, 15090, 4191, 20200]);
 const injects = /inject|^dapr\.io\/|sidecar/;
 
 /** Whether flags of Triton say on which ports it has gRPC and metrics, or that it has no metrics. */
@@ -254,21 +250,28 @@ function movesPorts({ command, args }: Container): boolean {
 function checkScraping(server: ListeningPort, container: Container, { podSet, document, report }: PodSetContext): void {
   const [scrape, port] = ['scrape', 'port'].map((key) => lookUp(podSet.annotations, `prometheus.io/${key}`));
   const written = port === undefined || isTemplated(port.at) ? undefined : portNumber(port.value, container);
-  const isTriton = server.program === 'tritonserver' && (written === server.port || written === 8001);
-  if (port === undefined || scrape?.value !== 'true') return;
-  if (isTriton ? movesPorts(container) : !isElsewhere(written, server, container)) return;
-  const metrics = isTriton ? 8002 : server.port;
-  // The proxies that meshes inject have ports of their own.
-  if (
-    meshPorts.has(written ?? 0) ||
-    [...podSet.labels, ...podSet.annotations].some(({ at }) => injects.test(keyOf(at)))
-  )
-    return;
+  const metrics = metricsElsewhere(written, server, container, podSet);
+  if (port === undefined || scrape?.value !== 'true' || metrics === undefined) return;
   report({
-    message: `The annotations tell Prometheus to scrape port ${written}, but ${titleOf(server.program)} ${isTriton ? 'has its metrics' : 'listens'} on ${metrics}: it gets no metrics`,
+    message: `The annotations tell Prometheus to scrape port ${written}, but ${titleOf(server.program)} ${metrics === server.port ? 'listens' : 'has its metrics'} on ${metrics}: it gets no metrics`,
     span: spanOf(port.at),
     fixes: () => [fix(`Use port ${metrics}`, 'unsafe', replaceScalar(document, port.at, String(metrics)))],
   });
+}
+
+/** The port on which a server has its metrics, if it certainly has none on this one. */
+function metricsElsewhere(
+  port: number | undefined,
+  server: ListeningPort,
+  container: Container,
+  { labels, annotations }: PodSet,
+): number | undefined {
+  const isTriton = server.program === 'tritonserver' && (port === server.port || port === 8001);
+  if (isTriton ? movesPorts(container) : !isUnanswered(port, server, container)) return undefined;
+  // The proxies that meshes inject have ports of their own.
+  if (meshPorts.has(port ?? 0) || [...labels, ...annotations].some(({ at }) => injects.test(keyOf(at))))
+    return undefined;
+  return isTriton ? 8002 : server.port;
 }
 
 function checkServices(server: ListeningPort, container: Container, context: PodSetContext): void {
@@ -285,6 +288,17 @@ function checkServices(server: ListeningPort, container: Container, context: Pod
     const ports = portsOf(service);
     // Clients of a headless Service choose the port themselves.
     if (siblingFolder || ports.length === 0 || !facts.hasAddress) continue;
+    const declared = items(getIn(container.at, 'ports')).map((one) => getIn(one, 'containerPort'));
+    const scraped = portNumber(facts.scraped ?? undefined, container);
+    const metrics = metricsElsewhere(scraped, server, container, podSet);
+    if (metrics !== undefined && ports.includes(server.port)) {
+      const place = declared.find((one) => asNumber(one) === scraped) ?? getIn(container.at, 'name');
+      report({
+        message: `The annotations of Service ${shorten(name, 26)} tell Prometheus to scrape port ${scraped}, but ${titleOf(server.program)} ${metrics === server.port ? 'listens' : 'has its metrics'} on ${metrics}: it gets no metrics`,
+        span: spanOf(place ?? container.image.at),
+      });
+      return;
+    }
     const surplus = ports.includes(server.port)
       ? ports.find((port) => isElsewhere(port, server, container))
       : undefined;
@@ -298,7 +312,6 @@ function checkServices(server: ListeningPort, container: Container, context: Pod
     }
     if (ports.some((port) => port === undefined || port === server.port || mayListen(port, server, container)))
       continue;
-    const declared = items(getIn(container.at, 'ports')).map((one) => getIn(one, 'containerPort'));
     const place = declared.find((one) => ports.includes(Number(asText(one)))) ?? getIn(container.at, 'name');
     const source = file === null ? '' : ` (${shorten(file, 30)})`;
     const isProbed = server.declared === 'probed';

@@ -99,6 +99,8 @@ export function serviceFacts(root: Cursor): ServiceFacts {
     return isIncomplete(port) || isTemplated(target) ? undefined : asText(target);
   });
   const metadata = getIn(root, 'metadata');
+  const annotations = getIn(metadata, 'annotations');
+  const names = entries(annotations).map(keyOf);
   const own = getIn(metadata, 'labels');
   const ownLabels = entries(own).map((label): [string, string] => [keyOf(label), asText(label) ?? '']);
   const isOpen = [metadata, own, ports].some(isIncomplete) || isTemplated(getIn(metadata, 'namespace'));
@@ -116,7 +118,15 @@ export function serviceFacts(root: Cursor): ServiceFacts {
         : targets.flatMap((target) => target ?? []),
     ports: isOpen ? null : servicePorts(items(ports)),
     labels: isOpen || entries(own).some(isTemplated) ? null : tableOf(ownLabels),
+    scraped: scrapedPort(annotations),
+    type: isUnknown || names.some((key) => key.endsWith('/target-type')) ? null : (asText(type) ?? 'ClusterIP'),
+    hasHealthCheck: isIncomplete(annotations) || names.some((key) => key.endsWith('/backend-config')),
   };
+}
+
+function scrapedPort(annotations: Cursor | undefined): string | null {
+  const [scrape, port] = ['scrape', 'port'].map((key) => getIn(annotations, `prometheus.io/${key}`));
+  return asText(scrape) === 'true' && !isTemplated(port) ? (asText(port) ?? null) : null;
 }
 
 function servicePorts(ports: readonly Cursor[]): readonly ServicePort[] | null {

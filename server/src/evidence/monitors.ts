@@ -1,0 +1,49 @@
+import { groupOf } from '../model/manifest.ts';
+import type { Manifest } from '../model/workload.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, items, keyOf } from '../yaml/cursor.ts';
+import { type Table, tableOf } from '../yaml/table.ts';
+
+/** What an object tells a Prometheus to read: pods, or Services, by their labels. */
+export interface Monitor {
+  readonly ofPods: boolean;
+  readonly selector: Cursor;
+  /** The required labels, in the namespace of the object. */
+  readonly wanted: Table<string>;
+  readonly endpoints: readonly Cursor[];
+}
+
+/**
+ * Where these kinds list their endpoints, and whether they select pods.
+ * https://prometheus-operator.dev/docs/api-reference/api/ https://docs.victoriametrics.com/operator/resources/vmservicescrape/
+ * https://learn.microsoft.com/azure/azure-monitor/containers/prometheus-metrics-scrape-crd
+ * https://github.com/GoogleCloudPlatform/prometheus-engine/blob/main/doc/api.md
+ */
+const kinds: ReadonlyMap<string, { readonly list: string; readonly ofPods: boolean }> = new Map([
+  ...['monitoring.coreos.com', 'azmonitoring.coreos.com'].flatMap((group) => [
+    [`${group}/ServiceMonitor`, { list: 'endpoints', ofPods: false }] as const,
+    [`${group}/PodMonitor`, { list: 'podMetricsEndpoints', ofPods: true }] as const,
+  ]),
+  ['operator.victoriametrics.com/VMServiceScrape', { list: 'endpoints', ofPods: false }],
+  ['operator.victoriametrics.com/VMPodScrape', { list: 'podMetricsEndpoints', ofPods: true }],
+  ['monitoring.googleapis.com/PodMonitoring', { list: 'endpoints', ofPods: true }],
+]);
+
+/** Whether an object tells a Prometheus what to read. */
+export function isMonitor({ apiVersion, kind }: Manifest): boolean {
+  return kinds.has(`${groupOf(apiVersion)}/${kind}`);
+}
+
+/** What a monitor reads; undefined if its selector is not a plain list of labels in its own namespace, or if a template may change it. */
+export function monitorOf({ apiVersion, kind, root }: Manifest): Monitor | undefined {
+  const known = kinds.get(`${groupOf(apiVersion)}/${kind}`);
+  const spec = getIn(root, 'spec');
+  const selector = getIn(spec, 'selector');
+  if (known === undefined || selector === undefined) return undefined;
+  const list = getIn(spec, known.list);
+  const labels = entries(getIn(selector, 'matchLabels'));
+  const isOpen = [spec, selector, getIn(selector, 'matchLabels'), list].some(isIncomplete);
+  if (isOpen || labels.length === 0 || labels.some(isUnseen)) return undefined;
+  if (entries(selector).length > 1 || getIn(spec, 'namespaceSelector') !== undefined) return undefined;
+  const wanted = tableOf(labels.map((label): [string, string] => [keyOf(label), asText(label) ?? '']));
+  return { ofPods: known.ofPods, selector, wanted, endpoints: items(list) };
+}
