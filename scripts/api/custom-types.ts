@@ -17,6 +17,7 @@ export const customKinds: Readonly<Record<string, string>> = {
   'argoproj.io/v1alpha1/ApplicationSet': 'ArgoApplicationSet',
   'deviceplugin.intel.com/v1/GpuDevicePlugin': 'GpuDevicePlugin',
   'helm.toolkit.fluxcd.io/v2/HelmRelease': 'HelmRelease',
+  'helm.toolkit.fluxcd.io/v2beta1/HelmRelease': 'HelmRelease',
   'helm.toolkit.fluxcd.io/v2beta2/HelmRelease': 'HelmRelease',
   'jobset.x-k8s.io/v1alpha2/JobSet': 'JobSet',
   'kaito.sh/v1alpha1/Workspace': 'Workspace',

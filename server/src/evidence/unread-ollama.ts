@@ -38,6 +38,7 @@ export function unreadByOllama(container: Container): readonly UnreadByOllama[] 
 function meantBy(name: string): UnreadByOllama['meant'] | undefined {
   // env-misspelled reports slips.
   if (read.has(name) || meantVariable(`OLLAMA_${name.toUpperCase()}`) !== undefined) return undefined;
+  if (name === 'model') return { parameter: name };
   const words = name.split('_');
   const found = settings.find(([all]) =>
     all.split(' ').every((part) => part.split('|').some((word) => words.includes(word))),
@@ -64,6 +65,7 @@ const settings: readonly (readonly [words: string, meant: string])[] = [
   ['parallel|parallelism', 'NUM_PARALLEL'],
   ['max|loaded model|models', 'MAX_LOADED_MODELS'],
   ['queue max|size|length', 'MAX_QUEUE'],
+  ['model|models name|default|pull|preload|load|list', 'model'],
   ['cors|origin', 'ORIGINS'],
   ['port', 'HOST'],
   ['thread|threads', 'num_thread'],

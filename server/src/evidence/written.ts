@@ -27,9 +27,15 @@ export function isUnknown(cursor: Cursor | undefined): boolean {
 export function isPlaceholderText(text: string): boolean {
   return (
     /[${}<>%@#[\]]|\.\.\.|\u2026|^[A-Z]+(?:[ -][A-Z]+)+$|\bX{3,}\b/.test(text) ||
-    text.slice(0, 300).split(/[-.]/).some(isConstantName)
+    text
+      .slice(0, 300)
+      .split(/[-.]/)
+      .some((word) => isConstantName(word) || blankWord.test(word))
   );
 }
+
+/** What scripts replace without brackets: `PODNAME`, `JOBID`. */
+const blankWord = /^[A-Z]{0,20}(?:NAME|NAMESPACE|USER|UUID|(?:JOB|POD|RUN|TASK|USER|NET)ID)$/;
 
 /** Whether a word is written as constants of programs are: `GPU_COUNT`. */
 export function isConstantName(word: string): boolean {

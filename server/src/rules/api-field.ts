@@ -3,6 +3,7 @@ import { acceleratorResource } from '../catalog/index.ts';
 import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts';
 import { type ApiHolder, type ApiProblem, apiProblems, passedOnProblems } from '../evidence/api-problems.ts';
 import { someHolder, thisHolder } from '../evidence/api-words.ts';
+import { exportedFields } from '../evidence/exported-fields.ts';
 import { flatFields } from '../evidence/flat-fields.ts';
 import { missingSelector } from '../evidence/missing-selector.ts';
 import { missingType } from '../evidence/missing-type.ts';
@@ -13,7 +14,7 @@ import { selectTemplate } from '../rewrite/api-values.ts';
 import { fix } from '../rewrite/fix.ts';
 import { moveField } from '../rewrite/move-field.ts';
 import { type Cursor, entries, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { renameKey } from '../yaml/edit.ts';
+import { removeKey, renameKey } from '../yaml/edit.ts';
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
@@ -115,7 +116,24 @@ export default defineRule({
       });
     }
   },
-  workload(workload, { crossReferences, report }) {
+  workload(workload, { crossReferences, document, report }) {
+    const exported = exportedFields(workload);
+    const [version] = exported;
+    if (version !== undefined) {
+      report({
+        severity: 'info',
+        message:
+          'resourceVersion is of the object from which this file was exported: kubectl create rejects it, and kubectl apply after any change',
+        span: keySpanOf(version),
+        fixes: () => [
+          fix(
+            `Remove ${exported.map(keyOf).join(' and ')}`,
+            'unsafe',
+            ...exported.map((one) => removeKey(document, one)),
+          ),
+        ],
+      });
+    }
     const at = missingSelector(workload);
     if (at === undefined || crossReferences.mayBePatch()) return;
     report({

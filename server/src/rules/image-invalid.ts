@@ -154,7 +154,9 @@ function problemOf(image: string, { root }: YamlDocument): string | undefined {
   const [first = '', ...rest] = (image.slice(0, 1000).split('@')[0] ?? '').split('/');
   const host = rest.length > 0 && /[.:]|^localhost$/.test(first);
   const path = (host ? rest : [first, ...rest]).join('/').replace(/:[^/]*$/, '');
-  // A scheme (`docker://`) belongs to another container runtime.
+  const scheme = /^https?:\/\//i.exec(image)?.[0];
+  if (scheme !== undefined) return `a scheme (${scheme}), as pages have`;
+  // Other schemes (`docker://`) belong to another container runtime.
   if (/[^:/]\/{2,}[^/]/.test(image)) return 'an empty part (//) in its path';
   return /[A-Z]/.test(path) ? 'uppercase letters in its repository' : undefined;
 }

@@ -243,11 +243,11 @@ function imageParts(image: string): ImageParts | undefined {
   return { name, tag, digest: atSign >= 0 };
 }
 
-/** Where a chart inserts only the registry: `{{ .Values.registry }}/trainer:latest`. */
+/** Where a chart inserts only the registry or the repository: `{{ .Values.registry }}/trainer:latest`, `{{ .Values.repository }}:latest`. */
 function withLiteralTag(text: string, { at }: Located<string>): ImageParts | undefined {
   const { start, end } = spanOf(at);
   const written = text.slice(start, end).replace(/["']$/, '');
-  const [, name = '', tag] = /\/([a-z0-9][a-z0-9._-]*):(\w[\w.-]*)$/.exec(written) ?? [];
+  const [, name = '', tag] = /(?:\/([a-z0-9][a-z0-9._-]*)|\}\}):(\w[\w.-]*)$/.exec(written) ?? [];
   return tag === undefined || isPlaceholder(written) ? undefined : { name, tag, digest: false };
 }
 
@@ -265,7 +265,7 @@ function isPlaceholder(image: string): boolean {
 const channels = wordSet(
   'latest main master trunk head current',
   'dev devel develop development edge canary nightly snapshot unstable',
-  'stable rolling release preview alpha beta',
+  'stable rolling release preview alpha beta testing experimental',
   'prod production staging qa',
 );
 /** Words that name only the hardware, the base or the variant of an image. */

@@ -87,7 +87,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * For namespaces in projects with kustomizations, which set them. For ConfigMaps and Secrets in other files, and those that are optional, that a
  * kustomization may make, or that an operator copies to other namespaces. If no object of the kind in the same folder or one above it has a similar name: the object may be in the cluster, in a chart or in another
  * repository. For the target of a scaler, a name is also similar if it begins with the same word and belongs to the only candidate of the
- * file or the project. For names that differ in a number or in their last letter; for kinds that clusters ship (ClusterServingRuntime,
+ * file or the project. So is that of the only claim, account or ConfigMap of a file that nothing in the file uses. For names that differ in a number or in their last letter; for kinds that clusters ship (ClusterServingRuntime,
  * ClusterTrainingRuntime); for templated names; in projects with Helm releases or Argo CD applications, which add objects that gpulint does
  * not see.
  *
@@ -117,7 +117,10 @@ export default defineRule({
       // `chat-router` may be what another project has, `chat-deployment` is hardly.
       const isClose =
         isSlip(name, first.name) || isShuffled(name, first.name) || /-(?:deploy|stateful|sts|rollout|lws)/.test(name);
-      const isTypo = first.file === null && first.name[0] === name[0] && (isClose || !scaled.has(first.kind));
+      const isTypo =
+        first.file === null &&
+        first.name[0] === name[0] &&
+        (isClose || !(scaled.has(first.kind) || owned.has(first.kind)));
       const pulls = at.parent?.parent?.step === 'imagePullSecrets';
       if (pulls && registryIn(name) !== registryIn(first.name)) continue;
       const effect = isTypo ? (pulls ? ' The kubelet pulls without it' : effects.get(first.kind)) : undefined;
@@ -236,6 +239,9 @@ function checkScaler(manifest: Manifest, context: RuleContext): void {
 
 /** Only scalers refer to these. */
 const scaled: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'Rollout', 'LeaderWorkerSet']);
+
+/** The unused object of one of these kinds in the file is also meant by another name. */
+const owned: ReadonlySet<string> = new Set(['PersistentVolumeClaim', 'ServiceAccount', 'ConfigMap']);
 
 const effects: ReadonlyMap<string, string> = new Map([
   ['PersistentVolumeClaim', ' The pod stays Pending'],

@@ -108,7 +108,7 @@ export default defineRule({
     context.report({
       message:
         end.foreground === undefined
-          ? `${what} exits, but a ${kind} restarts it every time: it keeps ${shorten(requestWords(requests), 40)}; use a Job`
+          ? `${what} exits, but a ${kind} restarts it every time: it keeps ${shorten(requestWords(requests), 40)}; ${end.advice ?? 'use a Job'}`
           : `${what} goes to the background without ${end.foreground}: the container exits, and the ${kind} restarts it every time`,
       span: end.span,
     });
@@ -189,6 +189,8 @@ interface End {
   readonly span: Span;
   readonly foreground?: string | undefined;
   readonly limit?: number | undefined;
+  /** What to do instead of a Job. */
+  readonly advice?: string;
 }
 
 /** The kind that keeps a number of pods running; for values, what their chart makes of a controller. */
@@ -210,7 +212,11 @@ function endOf(container: Container, { document, workload }: PodSetContext): End
   if (/\s/.test(command[0]?.value.trim() ?? '')) return undefined;
   if (lines.length === 0) {
     if (image && !isTemplated(image.at) && startsShell(image.value) && !hasTerminal(container))
-      return { what: `The shell of ${imageName(image.value)}`, span: spanOf(image.at) };
+      return {
+        what: `The shell of ${imageName(image.value)}`,
+        span: spanOf(image.at),
+        ...(imageUseOf(container).use === 'serving' && { advice: 'its server needs a command' }),
+      };
     return image && imageUseOf(container).use === 'batch'
       ? { what: imageName(image.value), span: spanOf(image.at) }
       : undefined;

@@ -13,6 +13,7 @@ import { valueNeeded, wrongFlags } from '../evidence/server-flags.ts';
 import { namesRelease } from '../evidence/server-release.ts';
 import { switchesWithValue } from '../evidence/server-switches.ts';
 import { runsAsWritten, startedServers } from '../evidence/sole-server.ts';
+import { unreadByImage } from '../evidence/unread-by-image.ts';
 import { unreadByOllama } from '../evidence/unread-ollama.ts';
 import { unreadVariables } from '../evidence/unread-variables.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -209,7 +210,9 @@ function reportVariables(container: Container, { workload, document, report }: P
     const instead =
       'variable' in meant
         ? `did you mean ${meant.variable}?`
-        : `${meant.parameter} is a parameter of models and requests.`;
+        : meant.parameter === 'model'
+          ? 'requests name the model, and ollama pull downloads it.'
+          : `${meant.parameter} is a parameter of models and requests.`;
     report({
       severity: 'variable' in meant ? 'warning' : 'info',
       message: `Ollama does not read ${shorten(name, 40)}; ${instead} As written, it has no effect`,
@@ -217,6 +220,12 @@ function reportVariables(container: Container, { workload, document, report }: P
     });
   }
   if (mayGetMore(container, workload)) return;
+  for (const { server, name, meant, at } of unreadByImage(container))
+    report({
+      severity: 'warning',
+      message: `${server} does not read ${name}; did you mean ${meant}? As written, it has no effect`,
+      span: getIn(at, 'name') === undefined ? keySpanOf(at) : spanOf(getIn(at, 'name') ?? at),
+    });
   for (const { name, flag, at } of unreadVariables(container)) {
     const word = `--${flag}=$(${name})`;
     // Words after a command may belong to a shell.

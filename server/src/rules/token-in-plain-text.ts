@@ -1,5 +1,7 @@
+import { concernsAccelerators } from '../evidence/api-problems.ts';
 import { notebookLogins } from '../evidence/notebook-login.ts';
 import { placesAt } from '../evidence/written.ts';
+import { hubPasswords, type WrittenPassword, writtenPasswords } from '../evidence/written-passwords.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { inlineValues } from '../model/inline-values.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -17,6 +19,7 @@ import {
   rootCursor,
 } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
@@ -64,7 +67,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ```
  *
  * The key that a server of one's own asks of its clients is information, and so is the token or the password of a notebook (`JUPYTER_TOKEN`,
- * `--ServerApp.token`) or an IDE.
+ * `--ServerApp.token`) or an IDE, and other passwords: those of variables (`DB_PASSWORD`), of addresses (`postgresql://app:…@db/app`), and in the
+ * values of a JupyterHub with accelerators.
  *
  * ## When it is silent
  *
@@ -84,12 +88,15 @@ export default defineRule({
   severity: 'warning',
   judgesWords: true,
   document(document, { report }) {
-    if (document.root === null || !modelToken.test(document.text)) return;
+    if (document.root === null) return;
     const root = rootCursor(document.root);
-    if (mayBeValues(root)) checkValues(root, document, report);
+    if (!mayBeValues(root)) return;
+    if (modelToken.test(document.text)) checkValues(root, document, report);
+    checkHub(root, document, report);
   },
   manifest(manifest, { document, report }) {
     const { root, kind } = manifest;
+    for (const { values } of inlineValues(manifest)) checkHub(values, document, report);
     if (modelToken.test(document.text)) {
       for (const { values } of inlineValues(manifest)) checkValues(values, document, report);
       for (const path of argoParameters) {
@@ -117,6 +124,7 @@ export default defineRule({
         span: spanInScalar(document, text, login),
       });
     }
+    for (const password of usesDevices ? writtenPasswords(container) : []) reportPassword(password, document, report);
     const { env, command, args } = container;
     const written = env.flatMap(({ name, value }) => (value === undefined ? [] : [{ name, text: value }]));
     const words = [...command, ...args].map((text, at, all) => {
@@ -136,6 +144,28 @@ export default defineRule({
     }
   },
 });
+
+function checkHub(values: Cursor, document: YamlDocument, report: RuleContext['report']): void {
+  const passwords = hubPasswords(values);
+  if (passwords.length === 0 || !concernsAccelerators(values.node, 'Deployment')) return;
+  for (const password of passwords) reportPassword(password, document, report);
+}
+
+function reportPassword(
+  { text, name, inUrl, ...part }: WrittenPassword,
+  document: YamlDocument,
+  report: RuleContext['report'],
+): void {
+  if (tokenIn(text, name) !== undefined) return;
+  const subject = inUrl
+    ? `${name === '' ? 'An address' : `The address in ${shorten(name, 40)}`} contains a password`
+    : `${shorten(name, 40)} is a secret`;
+  report({
+    severity: 'info',
+    message: `${subject} in plain text: whoever reads the file can use it; use a Secret`,
+    span: spanInScalar(document, text, part),
+  });
+}
 
 /** Charts write values into Secrets and variables. */
 function checkValues(at: Cursor, document: YamlDocument, report: RuleContext['report']): void {

@@ -11,6 +11,7 @@ import { gangKind, kustomizationKind, secretMaker } from './kinds.ts';
 import { factsAs, fullName, fullNameOf, namespaceKey, referenced, type Scope } from './named.ts';
 import { nearest, pathFrom } from './place.ts';
 import { type NamedAt, namesIn } from './references.ts';
+import type { FileSummary, ObjectSummary } from './summary.ts';
 import { anyObject, type Found, nameOf } from './workspace.ts';
 
 /** The kinds that a project usually defines completely or not at all: workloads, and the queues, runtimes, claims and priorities that they reference. */
@@ -81,7 +82,7 @@ export function likelyTargets(scope: Scope, reference: NamedAt): readonly Refere
       return workspace.objects(bare(kind), fullNameOf, word, other).nearestAbove(scope).slice(0, 1);
     }),
   );
-  const found = near.length > 0 ? near : onlyTarget(scope, reference);
+  const found = near.length > 0 ? near : [...onlyTarget(scope, reference), ...unusedObject(scope, reference)];
   // Look for installers last, because this reads files.
   if (found.length === 0 || installerKinds.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0))
     return [];
@@ -107,6 +108,57 @@ function onlyTarget(scope: Scope, { kinds, name, namespace, at }: NamedAt): read
   if (scope.workspace.objects(gangKind, nameOf, only.object.name, only.object.name).all.length > 0) return [];
   if (own.length === 1) return own;
   return kinds.flatMap((kind) => scope.workspace.objects(bare(kind), anyObject, '').nearestAbove(scope));
+}
+
+/** Kinds whose objects are in the file of the pods that use them, and which nothing else uses. */
+const ownedKinds: ReadonlySet<string> = new Set(['/PersistentVolumeClaim', '/ServiceAccount', '/ConfigMap']);
+
+/**
+ * The only object of its kind in the file, if nothing in the file uses it, and all references to the kind name this other object. Its name begins with
+ * the same word. Programs and dashboards may read a ConfigMap without a reference, but hardly their settings.
+ */
+function unusedObject(scope: Scope, { kinds: [kind = ''], name, namespace }: NamedAt): readonly Found[] {
+  if (!ownedKinds.has(kind)) return [];
+  const file = scope.workspace.file(scope.key);
+  const only = file && soleObjects(file.summary).get(kind);
+  if (file === undefined || only === undefined || only === null) return [];
+  const word = firstWord(name);
+  if (namespaceKey(only.namespace) !== namespaceKey(namespace)) return [];
+  if (word === undefined || word !== firstWord(only.name)) return [];
+  if (withoutNumbers(name) === withoutNumbers(only.name)) return [];
+  if (kind === '/ConfigMap' && !(isSettings(name) && isSettings(only.name))) return [];
+  if (soleUses(file.summary).get(kind) !== name) return [];
+  const { folders, fileName, uri } = file;
+  return [{ key: scope.key, folders, fileName, uri, object: only }];
+}
+
+/** The only object of each kind in a file; null for kinds with several. */
+const soleObjects = once((summary: FileSummary): ReadonlyMap<string, ObjectSummary | null> => {
+  const found = new Map<string, ObjectSummary | null>();
+  for (const object of summary.objects()) {
+    const kind = `${object.group}/${object.kind}`;
+    if (ownedKinds.has(kind)) found.set(kind, found.has(kind) ? null : object);
+  }
+  return found;
+});
+
+/** The only name that the references of a file to each kind have; null for several. */
+const soleUses = once((summary: FileSummary): ReadonlyMap<string, string | null> => {
+  const found = new Map<string, string | null>();
+  for (const { kinds, name } of summary.references()) {
+    for (const kind of kinds) {
+      if (ownedKinds.has(kind)) found.set(kind, found.has(kind) && found.get(kind) !== name ? null : name);
+    }
+  }
+  return found;
+});
+
+function withoutNumbers(name: string): string {
+  return name.replace(/\d+/g, '');
+}
+
+function isSettings(name: string): boolean {
+  return /-(?:conf|config|config-?map|cm|settings|env|vars)$/.test(name);
 }
 
 /** The objects of these kinds in the file itself: without the others, which may not have been read yet. */

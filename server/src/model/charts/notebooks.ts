@@ -21,7 +21,8 @@ export const notebookCharts: readonly Chart[] = [
   },
 ];
 
-function isHub(values: Cursor): boolean {
+/** Whether values are those of a JupyterHub. */
+export function isHub(values: Cursor): boolean {
   const singleuser = getIn(values, 'singleuser');
   return (
     isMap(singleuser) && (isMap(getIn(values, 'hub')) || isMap(getIn(values, 'proxy')) || singleuserKeys(singleuser))

@@ -142,9 +142,8 @@ function factorOf(mapping: Cursor, place: ShapePlace, known: Known): Factor | un
 /** `workers: 4` or `parallelism: 4` of a program without a pod template: pods, or processes in a pod. */
 function mayBeProcesses({ at, value }: Written, mapping: Cursor, { pod }: ShapePlace): boolean {
   if (value === 1 || !/^(?:workers|servers|parallelism)$/i.test(keyOf(at))) return false;
-  return (
-    mapping.node === pod.node && !entries(mapping).some((entry) => /per_?-?(?:worker|server|pod)/i.test(keyOf(entry)))
-  );
+  const fields = entries(mapping).flatMap((entry) => [entry, ...entries(entry)]);
+  return mapping.node === pod.node && !fields.some((entry) => /per_?-?(?:worker|server|pod)/i.test(keyOf(entry)));
 }
 
 /** One value if all of them are equal, null if they differ; undefined if there are none. */

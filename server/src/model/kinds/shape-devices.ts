@@ -1,7 +1,7 @@
 import { acceleratorResource } from '../../catalog/index.ts';
 import { either, partOf, wordSet } from '../../catalog/word-patterns.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asBoolean, asText, entries, getIn, isTemplated, keyOf } from '../../yaml/cursor.ts';
+import { asBoolean, asText, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
 import { countIn } from '../count.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import { once } from '../once.ts';
@@ -64,7 +64,11 @@ const runKeys = wordSet(
 function isOfProgram(block: Cursor, here: readonly Cursor[]): boolean {
   if (here.some((step) => otherSubjects.test(keyOf(step)))) return false;
   if (runsProgram(block)) return true;
-  return hardwareKeys.has(keyOf(block).toLowerCase()) && here.some(runsProgram);
+  const isHardware =
+    hardwareKeys.has(keyOf(block).toLowerCase()) ||
+    getIn(block, 'replicas') !== undefined ||
+    entries(block).some((entry) => perUnit(entry));
+  return isHardware && here.some(runsProgram);
 }
 
 /** Keys above machines, parameters and choices. */
@@ -75,7 +79,13 @@ const hardwareKeys = wordSet(
   'spec template instance instancespec deploy deployment scheduling',
   'compute hardware accelerator accelerators',
   'worker workers server servers replica replicas predictor runner',
+  'master head leader launcher chief driver coordinator',
 );
+
+/** `gpusPerNode: 8` says whose devices they are, whatever the mapping is called. */
+function perUnit(entry: Cursor): boolean {
+  return /gpus?_?-?per_?-?[a-z]/i.test(keyOf(entry)) && countedGpus(entry) !== undefined;
+}
 
 const runsProgram = once((mapping: Cursor): boolean =>
   entries(mapping).some((entry) => programKeys.test(keyOf(entry))),
@@ -133,11 +143,18 @@ function countedGpus(entry: Cursor): Cursor | undefined {
   )
     return undefined;
   if (entry.node.kind === 'scalar') return isAmount(entry) ? entry : undefined;
-  if (entry.node.kind !== 'map' || asBoolean(getIn(entry, 'enabled')) === false) return undefined;
-  if (['vendor', 'type', 'mode'].some((key) => /^(?:none|cpu|off|disabled)$/i.test(asText(getIn(entry, key)) ?? '')))
+  const held = heldBy(entry);
+  if (held.node.kind !== 'map' || asBoolean(getIn(held, 'enabled')) === false) return undefined;
+  if (['vendor', 'type', 'mode'].some((key) => /^(?:none|cpu|off|disabled)$/i.test(asText(getIn(held, key)) ?? '')))
     return undefined;
   const named = ['count', 'num', 'number', 'quantity', 'limit', 'limits', 'request', 'value', 'amount', 'units'];
-  return named.map((key) => getIn(entry, key)).find((value) => value !== undefined && isAmount(value));
+  return named.map((key) => getIn(held, key)).find((value) => value !== undefined && isAmount(value));
+}
+
+/** The only item of a list (`accelerators: [{type: l4, count: 2}]`). Several may be choices. */
+function heldBy(entry: Cursor): Cursor {
+  const [only, ...others] = items(entry);
+  return only !== undefined && others.length === 0 ? only : entry;
 }
 
 function isCount(scalar: Cursor): boolean {
@@ -151,7 +168,7 @@ function isAmount(scalar: Cursor): boolean {
 
 /** The vendor is known only from the type, because the word GPU names none. */
 function devicesIn(count: Cursor, entry: Cursor, owner: Cursor | undefined): ImplicitDevices {
-  const near = [...entries(entry), ...entries(owner)].filter(({ node }) => node.kind === 'scalar');
+  const near = [...entries(heldBy(entry)), ...entries(owner)].filter(({ node }) => node.kind === 'scalar');
   const types = near
     .filter((one) => /type|vendor|product|model|resource/i.test(keyOf(one)))
     .map((one) => asText(one) ?? '');
@@ -163,7 +180,7 @@ function devicesIn(count: Cursor, entry: Cursor, owner: Cursor | undefined): Imp
       : types.some((type) => /\bamd\b/i.test(type))
         ? 'amd'
         : null);
-  const part = known === undefined || known.form === 'whole' ? partOfCard(entry, owner) : undefined;
+  const part = known === undefined || known.form === 'whole' ? partOfCard(heldBy(entry), owner) : undefined;
   const isShare = !isCount(count);
   const resource = types.find((type) => acceleratorResource(type) !== undefined);
   const isSlice = part?.profile !== undefined && (vendor === null || vendor === 'nvidia');

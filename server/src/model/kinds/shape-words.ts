@@ -130,10 +130,12 @@ function countAt(entry: Cursor): Written | undefined {
   const value = numberIn(entry);
   if (value === undefined) return undefined;
   const all = singularsOf(keyOf(entry));
+  const found = (noun: Noun, roles: readonly string[]): Written => ({ noun, roles, at: entry, value });
+  // A search runs as many trials at once, also as `maxParallelTrials`.
+  if (all.includes('trial') && all.some((word) => /^(?:parallel|concurrent)/.test(word))) return found('group', []);
   if (all.some((word) => foreign.has(word))) return undefined;
   const words = all.filter((word) => !fillers.has(word));
   const rest = (nouns: ReadonlySet<string>) => words.filter((word) => !nouns.has(word));
-  const found = (noun: Noun, roles: readonly string[]): Written => ({ noun, roles, at: entry, value });
   if (words.some((word) => groupNouns.has(word))) return found('group', rest(groupNouns).filter(isRole));
   if (words.includes('size')) return found('size', words.filter((word) => word !== 'size').filter(isRole));
   if (words.some((word) => sizeNouns.has(word))) {

@@ -1,0 +1,90 @@
+import { oneOf, partOf } from '../catalog/word-patterns.ts';
+import { isHub } from '../model/charts/notebooks.ts';
+import type { Container } from '../model/workload.ts';
+import { asText, type Cursor, entries, getIn, isTemplated, keyOf, type Located } from '../yaml/cursor.ts';
+import { isPlaceholder } from '../yaml/placeholder.ts';
+import { notebookLogins } from './notebook-login.ts';
+
+/** A password as a part of a text. */
+export interface WrittenPassword {
+  readonly text: Located<string>;
+  readonly start: number;
+  readonly end: number;
+  /** The variable or the key that holds it; empty for an argument. */
+  readonly name: string;
+  /** Whether it is the password of an address. */
+  readonly inUrl: boolean;
+}
+
+/** The passwords that a container gets in variables and addresses in plain text, without those of notebooks. */
+export function writtenPasswords(container: Container): readonly WrittenPassword[] {
+  const { env, command, args } = container;
+  const found: WrittenPassword[] = [];
+  const logins = new Set(notebookLogins(container).map(({ text }) => text.at.node));
+  for (const { name, value: text } of env) {
+    if (text === undefined || isTemplated(text.at) || logins.has(text.at.node)) continue;
+    const { value } = text;
+    if (isPasswordName(name) && isPassword(value))
+      found.push({ text, start: 0, end: value.length, name, inUrl: false });
+    else found.push(...inAddresses(text, name));
+  }
+  for (const text of [...command, ...args]) if (!isTemplated(text.at)) found.push(...inAddresses(text, ''));
+  return found;
+}
+
+/** The passwords in the values of a JupyterHub: those of its proxy, its cookies and its authenticators. */
+export function hubPasswords(values: Cursor): readonly WrittenPassword[] {
+  if (!isHub(values)) return [];
+  const authenticators = [...entries(getIn(values, 'hub', 'config')), getIn(values, 'auth', 'dummy')];
+  const known = [getIn(values, 'proxy', 'secretToken'), getIn(values, 'hub', 'cookieSecret')];
+  return [...known, ...authenticators.flatMap((one) => entries(one).filter((at) => hubKey.test(keyOf(at))))].flatMap(
+    (at) => {
+      const value = asText(at);
+      if (at === undefined || value === undefined || isTemplated(at) || !isPassword(value)) return [];
+      return [{ text: { value, at }, start: 0, end: value.length, name: keyOf(at), inUrl: false }];
+    },
+  );
+}
+
+const hubKey = /(?:^|_)(?:password|client_secret)$/;
+
+/** A longer script is not read. */
+const LONGEST = 20_000;
+
+const address = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@'"]{0,60}:([^\s/@'"]{1,100})@/gi;
+
+function inAddresses(text: Located<string>, name: string): readonly WrittenPassword[] {
+  if (text.value.length > LONGEST || !text.value.includes('://')) return [];
+  return [...text.value.matchAll(address)].flatMap(({ 0: all, 1: password = '', index }) => {
+    const end = index + all.length - 1;
+    return isPassword(password) ? [{ text, start: end - password.length, end, name, inUrl: true }] : [];
+  });
+}
+
+/** Only names with an owner: `SECRET`, also after most words, may be the name of a Secret, and `PASSWORD` any word. */
+const passwordName = new RegExp(
+  oneOf(
+    '_(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD)$ (?:^|_)SECRET_KEY$ (?:^|_)(?:JWT|CLIENT|SESSION|COOKIE|AUTH|APP)_SECRET$',
+  ),
+  'i',
+);
+
+/** Words for a setting of passwords, not for a password. */
+const settings = new RegExp(
+  `(?:^|_)(?:${oneOf('ALLOW DISABLE ENABLE REQUIRE NO SKIP USE RANDOM EMPTY RESET MIN MAX HAS FORCE')})_`,
+  'i',
+);
+
+function isPasswordName(name: string): boolean {
+  return passwordName.test(name) && !settings.test(name);
+}
+
+const placeholder = partOf(
+  ...'change replace placeholder example your insert here todo dummy fake x{3} \\*{3}'.split(' '),
+);
+
+/** Whether a text is a password itself: no switch, path, reference (`$(DB_PASSWORD)`, `vault:lab#db`), hash or placeholder. */
+function isPassword(text: string): boolean {
+  if (text.length < 3 || text.length > 200 || isPlaceholder(text) || placeholder.test(text)) return false;
+  return !/^(?:true|false|yes|none|null|off|undefined)$|^(?:--|\/|\.|[\w.+-]+:)|[\s<>`]|\$[({\w]|[{}]/i.test(text);
+}
