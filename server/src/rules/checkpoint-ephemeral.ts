@@ -9,6 +9,7 @@ import { neverSaves } from '../evidence/progress-flags.ts';
 import { dataPlaces, progressVolume } from '../evidence/progress-volumes.ts';
 import { resultPath } from '../evidence/result-paths.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
+import { preemptibleClass } from '../evidence/spot.ts';
 import {
   hasDurableMount,
   isTrial,
@@ -343,4 +344,6 @@ function absolute({ text: path, word }: Place, container: Container): string | u
   return folder === undefined ? undefined : `${folder.replace(/\/$/, '')}/${path.replace(/^\.\//, '')}`;
 }
 
-const isOnSpot = once(({ podSets }: Workload) => podSets.some(({ placement }) => placement.capacity === 'spot'));
+const isOnSpot = once(({ podSets }: Workload) =>
+  podSets.some((podSet) => podSet.placement.capacity === 'spot' || preemptibleClass(podSet) !== undefined),
+);
