@@ -99,8 +99,12 @@ const words: ReadonlyMap<string, string> = new Map([
   ['status.podIP', 'the address of the pod'],
 ]);
 
-/** The address of the first node in a launch on several nodes, if it is that of the pod itself. */
-export function ownMaster(container: Container, document: YamlDocument, workload: Workload): Rank | undefined {
+/** The address of the first node in a launch on several nodes, if it is that of the pod itself, or the name of a meeting that no two pods share. */
+export function ownMaster(
+  container: Container,
+  document: YamlDocument,
+  workload: Workload,
+): (Rank & { readonly what: string }) | undefined {
   const launches = commandsIn(container)
     .map(ownFlags)
     .filter((flags) => flags.some((flag) => isNodeCount(flag) && Number(flag.value) > 1));
@@ -108,20 +112,23 @@ export function ownMaster(container: Container, document: YamlDocument, workload
   const isOwn = (address: string) =>
     isLocal.test(address) || (launches.length === 1 && (isHostname.test(address) || isOwnAddress(address, container)));
   for (const flags of launches) {
-    const flag = flags.find(({ name, value }) => /^(?:master|main|rdzv)/.test(name) && isOwn(value ?? ''));
+    const random = flags.find(({ name, value }) => name === 'rdzv-id' && isRandom.test(value ?? ''));
+    const flag = random ?? flags.find(({ name, value }) => /^(?:master|main|rdzv)/.test(name) && isOwn(value ?? ''));
     const last = flag?.valueWord ?? flag?.word;
     const span = flag && last && spanOfWords(document, container, [flag.word, last]);
-    if (span !== undefined) return { text: `--${flag?.written ?? ''} ${flag?.value ?? ''}`, span };
+    const what = flag?.name === 'rdzv-id' ? 'another one in each pod' : 'each pod itself';
+    if (span !== undefined) return { text: `--${flag?.written ?? ''} ${flag?.value ?? ''}`, span, what };
   }
   if (setsRanks(workload) || !isOnePython(container)) return undefined;
   const variable = container.env.find(({ name }) => name === 'MASTER_ADDR');
   const path = variable && fieldOf(variable);
   if (path === undefined || !ownAddresses.test(asText(path) ?? '')) return undefined;
-  return { text: 'MASTER_ADDR', span: spanOf(path) };
+  return { text: 'MASTER_ADDR', span: spanOf(path), what: 'each pod itself' };
 }
 
 const isLocal = /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/;
 const isHostname = /^(?:\$\(hostname(?: -[fiIs]+)?\)|`hostname`|\$HOSTNAME|\$\{HOSTNAME\})(?::[\w${}]+)?$/;
+const isRandom = /^\$(?:RANDOM|\{RANDOM\}|\((?:uuidgen\b|date\b[^)]*%[sNS])[^)]*\))$/;
 const ownAddresses = /^(?:status\.podIPs?|metadata\.name)$/;
 
 /** Whether an address is a variable with the pod's own address or name. */
@@ -134,6 +141,17 @@ function isOwnAddress(address: string, container: Container): boolean {
   )
     return false;
   return container.env.some((one) => one.name === variable && ownAddresses.test(asText(fieldOf(one)) ?? ''));
+}
+
+/** Whether a variable sends the pods of a kind without its own variables for torchrun to a common first node. */
+export function meetsByVariable({ env }: Container, { apiVersion }: Workload): boolean {
+  const master = env.find(({ name }) => name === 'MASTER_ADDR')?.value;
+  return isPlainKind(apiVersion) && master !== undefined && !isTemplated(master.at) && !isLocal.test(master.value);
+}
+
+/** Kinds whose controllers set no variables for torchrun. */
+export function isPlainKind(apiVersion: string): boolean {
+  return /^(?:batch|apps|jobset\.x-k8s\.io)\//.test(apiVersion);
 }
 
 /** The spec of a Job whose pods have no index. The controllers of other objects set the mode themselves. */

@@ -9,6 +9,7 @@ import { getIn, items } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
+import { isPlainKind } from './pod-ranks.ts';
 import { isNodeCount, meetsNodes, ownFlags } from './torchrun-nodes.ts';
 
 /** A launch on several nodes that all take themselves for the first, or wait at their own addresses. */
@@ -17,18 +18,17 @@ export interface UnmetNodes {
   /** The flag with the number of nodes. */
   readonly text: string;
   readonly span: Span;
-  readonly missing: 'rank' | 'master' | 'both';
+  readonly missing: 'rank' | 'master' | 'both' | 'hosts';
 }
 
 interface Launch {
-  readonly program: 'torchrun' | 'accelerate';
+  readonly program: 'torchrun' | 'accelerate' | 'deepspeed';
   readonly flags: readonly Flag[];
 }
 
 /** Such a launch in the pods of a kind whose controller sets no variables for torchrun. */
 export function unmetNodes(container: Container, document: YamlDocument, workload: Workload): UnmetNodes | undefined {
-  if (kindOf(workload).tasks !== true && !/^(?:batch|apps|jobset\.x-k8s\.io)\//.test(workload.apiVersion))
-    return undefined;
+  if (kindOf(workload).tasks !== true && !isPlainKind(workload.apiVersion)) return undefined;
   const { command, args, env } = processInput(container);
   const lines = [...container.command, ...container.args];
   const hasOthers =
@@ -38,7 +38,7 @@ export function unmetNodes(container: Container, document: YamlDocument, workloa
     const { program, flags } = launchOf(launch);
     const nodes = flags.find(isNodeCount);
     if (nodes === undefined || !/^\d{1,5}$/.test(nodes.value ?? '') || Number(nodes.value) < 2) continue;
-    const missing = missingIn({ program, flags });
+    const missing = missingIn({ program, flags }, container);
     const last = nodes.valueWord ?? nodes.word;
     const span = missing && spanOfWords(document, lines, [nodes.word, last]);
     if (missing !== undefined && span !== undefined)
@@ -49,15 +49,24 @@ export function unmetNodes(container: Container, document: YamlDocument, workloa
 
 function launchOf(command: SimpleCommand): Launch {
   const texts = command.words.map(({ text }) => text);
-  const at = texts.findIndex((text, index) => text === 'launch' && baseName(texts[index - 1] ?? '') === 'accelerate');
+  const program = ({ words }: SimpleCommand, at: number) => baseName(words[at]?.text ?? '');
+  const at = texts.findIndex(
+    (text, index) =>
+      (text === 'launch' && program(command, index - 1) === 'accelerate') || program(command, index) === 'deepspeed',
+  );
   if (at < 0) return { program: 'torchrun', flags: ownFlags(command) };
   const script = texts.findIndex((text, index) => index > at && /\.py$|^-m$|^--module$/.test(text));
   const own = command.words.slice(at + 1, script < 0 ? undefined : script);
-  return { program: 'accelerate', flags: own.some(({ text }) => text.startsWith('$')) ? [] : readFlags(own) };
+  return {
+    program: texts[at] === 'launch' ? 'accelerate' : 'deepspeed',
+    flags: own.some(({ text }) => text.startsWith('$')) ? [] : readFlags(own),
+  };
 }
 
-function missingIn({ program, flags }: Launch): UnmetNodes['missing'] | undefined {
+function missingIn({ program, flags }: Launch, container: Container): UnmetNodes['missing'] | undefined {
   const isRanked = flags.some((flag) => meaningOf(flag, 'node-rank') !== undefined);
+  // https://www.deepspeed.ai/getting-started/#resource-configuration-multi-node
+  if (program === 'deepspeed') return isRanked || mayHaveHosts(container) ? undefined : 'hosts';
   // A file may have the rank, and a rendezvous gives one.
   if (program === 'accelerate')
     return isRanked || flags.some(({ name }) => /^(?:config|rdzv)/.test(name)) ? undefined : 'rank';
@@ -66,8 +75,19 @@ function missingIn({ program, flags }: Launch): UnmetNodes['missing'] | undefine
   return isRanked || meeting.some(({ name }) => !name.startsWith('master')) ? undefined : 'rank';
 }
 
+/** Whether a container may have a file with the hosts of a job, which DeepSpeed reads at /job/hostfile by default. */
+function mayHaveHosts({ command, args, volumeMounts }: Container): boolean {
+  const lines = [...command, ...args].map(({ value }) => value);
+  return (
+    lines.some((line) => /hostfile|(?:^|\s)-H\b|no_ssh|mpi/i.test(line)) ||
+    volumeMounts.some(({ mountPath }) => /^\/(?:job)?(?:\/|$)/.test(mountPath))
+  );
+}
+
 export function unmetMessage({ program, text, missing }: UnmetNodes, pods: number): string {
   const launch = `${program} ${shorten(text, 30)}`;
+  if (missing === 'hosts')
+    return `${launch} has no hostfile that names the nodes: the launch stops in each of the ${pods} pods`;
   if (missing === 'rank') {
     const lacks = program === 'accelerate' ? 'no --machine_rank' : 'no --node-rank and does not read RANK';
     return `${launch} has ${lacks}: all ${pods} pods have rank 0, and the job never starts`;

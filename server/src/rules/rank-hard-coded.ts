@@ -7,6 +7,7 @@ import { fixedLocalRank } from '../evidence/local-rank.ts';
 import {
   isRankName,
   isReadAsRank,
+  meetsByVariable,
   namedRank,
   ownMaster,
   type Rank,
@@ -41,7 +42,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * On machines of SkyPilot and dstack, torchrun without `--nnodes` trains the same model once on each machine.
  *
  * torchrun takes rank 0 if a command has neither a rank nor a rendezvous, and meets at its own localhost without an address. It reads `PET_NODE_RANK` and
- * `PET_MASTER_ADDR`, but not `RANK` and `MASTER_ADDR`. Volcano's `VC_TASK_INDEX` starts at 0 in each task of a job.
+ * `PET_MASTER_ADDR`, but not `RANK` and `MASTER_ADDR`. A rendezvous has one `--rdzv-id` for all pods. DeepSpeed finds other nodes only in a
+ * hostfile. Volcano's `VC_TASK_INDEX` starts at 0 in each task of a job.
  *
  * `LOCAL_RANK` is the GPU of one process: fixed in a container with several GPUs, it leaves all but one of them idle.
  *
@@ -124,6 +126,7 @@ export default defineRule({
     if (kindOf(workload).sameScript === true) checkAlone(container, pods, 'nodes', context);
     if (workload.partial) return;
     if (startsTogether(workload)) checkAlone(container, pods, 'pods', context);
+    if (meetsByVariable(container, workload) && checkAlone(container, pods, 'pods', context, /^PET_/)) return;
     if (container.accelerators.length === 0 || isOneOfGroup(podSet)) return;
     const index = missingIndex(container, context);
     if (index !== undefined) {
@@ -158,7 +161,7 @@ export default defineRule({
     if (master !== undefined) {
       context.report({
         severity: 'error',
-        message: `${shorten(master.text, 40)} is each pod itself: the ${pods} pods never find each other`,
+        message: `${shorten(master.text, 40)} is ${master.what}: the ${pods} pods never find each other`,
         span: master.span,
       });
       return;
@@ -211,21 +214,26 @@ function checkTasks(container: Container, context: PodSetContext): boolean {
   return true;
 }
 
-/** Reports torchrun on machines that all run the same script, if nothing tells it of the other machines. */
+/**
+ * Reports torchrun on machines that all run the same script, if nothing tells it of the other machines; whether it did.
+ * @param tells the names of variables that tell it
+ */
 function checkAlone(
   container: Container,
   nodes: number,
   what: 'nodes' | 'pods',
   { document, podSet, report }: PodSetContext,
-): void {
-  if (podSet.accelerators.length === 0) return;
-  const words = launchAlone(processInput(container));
+  tells?: RegExp,
+): boolean {
+  if (podSet.accelerators.length === 0) return false;
+  const words = launchAlone(processInput(container), tells);
   const span = words && spanOfWords(document, container, words);
-  if (span === undefined) return;
+  if (span === undefined) return false;
   report({
     message: `torchrun without --nnodes trains alone on each of the ${nodes} ${what}: all of them do the same work`,
     span,
   });
+  return true;
 }
 
 /** The first pods of groups: there are as many as groups. */
