@@ -1,6 +1,8 @@
+import { wordSet } from '../catalog/word-patterns.ts';
+import { wordsOf } from '../command/name-words.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
-import { asText, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
 
 /** Whether pods request accelerators and run on spot capacity. */
@@ -21,3 +23,17 @@ export function spotPlace(
   if (value === undefined) return { span: kind, selector: 'its node pool' };
   return { span: keySpanOf(capacityAt), selector: `${keyOf(capacityAt)}: ${value}` };
 }
+
+/** The priority class of pods with accelerators that others preempt at any time, by its name. */
+export function preemptibleClass(podSet: PodSet): Cursor | undefined {
+  const at = getIn(podSet.pod, 'priorityClassName');
+  if (at === undefined || isTemplated(at) || !requestsAccelerators(podSet)) return undefined;
+  const words = wordsOf(asText(at) ?? '');
+  return words.some((word) => preemptible.has(word)) && !words.some((word) => negations.has(word)) ? at : undefined;
+}
+
+/** `opportunistic` is a class of the National Research Platform: https://nrp.ai/documentation/userdocs/running/priority-classes/ */
+const preemptible = wordSet(
+  'opportunistic opportunistic2 preemptible preemptable interruptible scavenger scavenge spot',
+);
+const negations = wordSet('non not no never nonpreemptible');

@@ -23,11 +23,17 @@ export function meetsNodes({ name }: Flag): boolean {
   return /^(?:rdzv|master|standalone)/.test(name);
 }
 
-/** The words of a torchrun that starts a group of one node, in a script that reads nothing about other nodes. */
-export function launchAlone({ command, args, env }: ProcessInput): readonly [Word, Word] | undefined {
+/**
+ * The words of a torchrun that starts a group of one node, in a script that reads nothing about other nodes.
+ * @param tells the names of variables that tell it about other nodes
+ */
+export function launchAlone(
+  { command, args, env }: ProcessInput,
+  tells: RegExp = readsNodes,
+): readonly [Word, Word] | undefined {
   const text = [...command, ...args].join('\n');
   const line = readCommandLine(command, args, env);
-  if (!line.complete || readsNodes.test(text) || env.some(({ name }) => readsNodes.test(name))) return undefined;
+  if (!line.complete || readsNodes.test(text) || env.some(({ name }) => tells.test(name))) return undefined;
   for (const launch of allCommands(line.statements)) {
     const own = ownWords(launch);
     const [first] = own;

@@ -1,5 +1,6 @@
 import { meaningOf } from '../command/flag-meaning.ts';
-import { allCommands, readCommandLine } from '../command/shell.ts';
+import { type Flag, readFlags } from '../command/flags.ts';
+import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
@@ -8,39 +9,90 @@ import { getIn, items } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
+import { isPlainKind } from './pod-ranks.ts';
 import { isNodeCount, meetsNodes, ownFlags } from './torchrun-nodes.ts';
 
-/** A launch by torchrun on several nodes that wait at their own addresses. */
+/** A launch on several nodes that all take themselves for the first, or wait at their own addresses. */
 export interface UnmetNodes {
+  readonly program: Launch['program'];
   /** The flag with the number of nodes. */
   readonly text: string;
   readonly span: Span;
-  /** The launch has a rank, but nothing says where the first node is. */
-  readonly ranked: boolean;
+  readonly missing: 'rank' | 'master' | 'both' | 'hosts';
+}
+
+interface Launch {
+  readonly program: 'torchrun' | 'accelerate' | 'deepspeed';
+  readonly flags: readonly Flag[];
 }
 
 /** Such a launch in the pods of a kind whose controller sets no variables for torchrun. */
 export function unmetNodes(container: Container, document: YamlDocument, workload: Workload): UnmetNodes | undefined {
-  if (kindOf(workload).tasks !== true && !/^(?:batch|apps|jobset\.x-k8s\.io)\//.test(workload.apiVersion))
-    return undefined;
+  if (kindOf(workload).tasks !== true && !isPlainKind(workload.apiVersion)) return undefined;
   const { command, args, env } = processInput(container);
   const lines = [...container.command, ...container.args];
   const hasOthers =
-    env.some(({ name }) => name.startsWith('PET_')) || lines.some(({ value }) => value.includes('PET_'));
+    env.some(({ name }) => /^(?:PET|ACCELERATE)_/.test(name)) || lines.some(({ value }) => value.includes('PET_'));
   if (hasOthers || items(getIn(container.at, 'envFrom')).length > 0) return undefined;
   for (const launch of allCommands(readCommandLine(command, args, env).statements)) {
-    const flags = ownFlags(launch);
+    const { program, flags } = launchOf(launch);
     const nodes = flags.find(isNodeCount);
     if (nodes === undefined || !/^\d{1,5}$/.test(nodes.value ?? '') || Number(nodes.value) < 2) continue;
+    const missing = missingIn({ program, flags }, container);
     const last = nodes.valueWord ?? nodes.word;
-    const span = flags.some(meetsNodes) ? undefined : spanOfWords(document, lines, [nodes.word, last]);
-    const ranked = flags.some((flag) => meaningOf(flag, 'node-rank') !== undefined);
-    if (span !== undefined) return { text: `--${nodes.name}=${nodes.value}`, span, ranked };
+    const span = missing && spanOfWords(document, lines, [nodes.word, last]);
+    if (missing !== undefined && span !== undefined)
+      return { program, text: `--${nodes.written}=${nodes.value}`, span, missing };
   }
   return undefined;
 }
 
-export function unmetMessage({ text, ranked }: UnmetNodes, pods: number): string {
-  const missing = ranked ? 'no --master-addr and does not read MASTER_ADDR' : 'no node rank and no rendezvous';
-  return `torchrun ${shorten(text, 30)} has ${missing}: each of the ${pods} pods waits for the others at its own localhost`;
+function launchOf(command: SimpleCommand): Launch {
+  const texts = command.words.map(({ text }) => text);
+  const program = ({ words }: SimpleCommand, at: number) => baseName(words[at]?.text ?? '');
+  const at = texts.findIndex(
+    (text, index) =>
+      (text === 'launch' && program(command, index - 1) === 'accelerate') || program(command, index) === 'deepspeed',
+  );
+  if (at < 0) return { program: 'torchrun', flags: ownFlags(command) };
+  const script = texts.findIndex((text, index) => index > at && /\.py$|^-m$|^--module$/.test(text));
+  const own = command.words.slice(at + 1, script < 0 ? undefined : script);
+  return {
+    program: texts[at] === 'launch' ? 'accelerate' : 'deepspeed',
+    flags: own.some(({ text }) => text.startsWith('$')) ? [] : readFlags(own),
+  };
+}
+
+function missingIn({ program, flags }: Launch, container: Container): UnmetNodes['missing'] | undefined {
+  const isRanked = flags.some((flag) => meaningOf(flag, 'node-rank') !== undefined);
+  // https://www.deepspeed.ai/getting-started/#resource-configuration-multi-node
+  if (program === 'deepspeed') return isRanked || mayHaveHosts(container) ? undefined : 'hosts';
+  // A file may have the rank, and a rendezvous gives one.
+  if (program === 'accelerate')
+    return isRanked || flags.some(({ name }) => /^(?:config|rdzv)/.test(name)) ? undefined : 'rank';
+  const meeting = flags.filter(meetsNodes);
+  if (meeting.length === 0) return isRanked ? 'master' : 'both';
+  return isRanked || meeting.some(({ name }) => !name.startsWith('master')) ? undefined : 'rank';
+}
+
+/** Whether a container may have a file with the hosts of a job, which DeepSpeed reads at /job/hostfile by default. */
+function mayHaveHosts({ command, args, volumeMounts }: Container): boolean {
+  const lines = [...command, ...args].map(({ value }) => value);
+  return (
+    lines.some((line) => /hostfile|(?:^|\s)-H\b|no_ssh|mpi/i.test(line)) ||
+    volumeMounts.some(({ mountPath }) => /^\/(?:job)?(?:\/|$)/.test(mountPath))
+  );
+}
+
+export function unmetMessage({ program, text, missing }: UnmetNodes, pods: number): string {
+  const launch = `${program} ${shorten(text, 30)}`;
+  if (missing === 'hosts')
+    return `${launch} has no hostfile that names the nodes: the launch stops in each of the ${pods} pods`;
+  if (missing === 'rank') {
+    const lacks = program === 'accelerate' ? 'no --machine_rank' : 'no --node-rank and does not read RANK';
+    return `${launch} has ${lacks}: all ${pods} pods have rank 0, and the job never starts`;
+  }
+  const lacks =
+    missing === 'master' ? 'no --master-addr and does not read MASTER_ADDR' : 'no node rank and no rendezvous';
+  return `${launch} has ${lacks}: each of the ${pods} pods waits for the others at its own localhost`;
 }

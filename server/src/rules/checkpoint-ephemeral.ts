@@ -1,23 +1,18 @@
 import { partOf, wordSet } from '../catalog/word-patterns.ts';
-import { type CheckpointSign, isRunDirectory, nnUnetResults } from '../command/checkpoint.ts';
+import { isRunDirectory, nnUnetResults } from '../command/checkpoint.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { programWords } from '../command/programs.ts';
 import { allCommands, baseName } from '../command/shell.ts';
+import { lateCopy } from '../evidence/late-copies.ts';
 import { checkpointSigns, mayHaveVariables, usesAccelerators } from '../evidence/launch.ts';
+import { absolute, isBesideData, isLost, mountOf, type Place } from '../evidence/lost-paths.ts';
 import { connects, hasAccount, keepsNowhereElse, losesResults } from '../evidence/lost-results.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
-import { dataPlaces, progressVolume } from '../evidence/progress-volumes.ts';
+import { progressVolume } from '../evidence/progress-volumes.ts';
 import { resultPath } from '../evidence/result-paths.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
-import {
-  hasDurableMount,
-  isTrial,
-  mayMountMore,
-  outlivesNode,
-  runsMountedScript,
-  volumeNamed,
-} from '../evidence/volume-lifetime.ts';
-import { folderOf, unknownRoots } from '../evidence/working-folder.ts';
+import { preemptibleClass } from '../evidence/spot.ts';
+import { hasDurableMount, isTrial, mayMountMore, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import { commandLineOf } from '../model/process-input.ts';
@@ -25,7 +20,7 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
 import { isIn } from '../rewrite/mount-claim.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asBoolean, asText, getIn, isTemplated, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, getIn, isTemplated, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -37,7 +32,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * A directory of the image, an emptyDir or a disk of the node is lost with the container, the pod or the node. The job restarts (in a new
  * pod after an eviction or the loss of its node), finds no checkpoint, and starts again at step 0 with all its GPUs. A volume that outlives
  * the pod, or an object store, keeps the progress. A Pod or Job that runs only once loses its result in the same way: the trained weights. In a
- * volume that is mounted read-only, training cannot save at all. So are the results of programs such as `vllm run-batch`, Whisper and AlphaFold.
+ * volume that is mounted read-only, training cannot save at all. A copy to a volume or a bucket after training comes too late for a restart
+ * (information). So are the results of programs such as `vllm run-batch`, Whisper and AlphaFold.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -114,7 +110,11 @@ export default defineRule({
     if (!hasRole(workload, 'training') || workload.partial || container.type !== 'app') return;
     const isOnce = workload.retries === null || workload.retries.limit === 0;
     if (isTrial(workload) || !usesAccelerators(container, podSet)) return;
-    if (mayHaveVariables(container) || redirectsPaths(container)) return;
+    if (mayHaveVariables(container)) return;
+    if (redirectsPaths(container)) {
+      reportLateCopy(container, context);
+      return;
+    }
     if (checkReadOnly(container, context)) return;
     if (isOnSpot(workload) || (isOnce && !losesResults(container, podSet, workload))) return;
     if (runsMountedScript(container, podSet)) return;
@@ -126,12 +126,15 @@ export default defineRule({
     const first = paths.find(({ word }) => word !== undefined && holdsProgress(word.text));
     const isStated = first?.flag !== undefined && keepsNothing(container, podSet);
     const mayBeElsewhere = signs.filter(({ inSettings }) => !(inSettings && isStated));
-    if (mayBeElsewhere.some(({ kind }) => kind === 'store' || kind === 'unknown')) return;
+    if (mayBeElsewhere.some(({ kind }) => kind === 'store' || kind === 'unknown')) {
+      reportLateCopy(container, context);
+      return;
+    }
     const variable = first === undefined ? variableOf(container) : undefined;
     const path = first?.text ?? variable?.value;
     if (paths.some((sign) => !isLost(sign, container, podSet))) return;
     if (path === undefined) {
-      reportVolume(container, context);
+      if (!reportVolume(container, context)) reportLateCopy(container, context);
       return;
     }
     const lines = [...container.command, ...container.args];
@@ -153,12 +156,25 @@ export default defineRule({
   },
 });
 
+/** Advises against results that leave the pod only at the end of training. */
+function reportLateCopy(container: Container, { workload, podSet, document, report }: PodSetContext): void {
+  if (workload.retries === null || workload.retries.limit === 0 || isOnSpot(workload)) return;
+  const source = lateCopy(container, podSet);
+  const span = source && spanOfWords(document, container, [source, source]);
+  if (source === undefined || span === undefined) return;
+  report({
+    severity: 'info',
+    message: `${shorten(source.text, 50)} is copied out of the pod only after training: a restart before that starts again at step 0`,
+    span,
+  });
+}
+
 /** Reports an empty volume of the pod that is the only place for what training saves, although no command names it. */
-function reportVolume(container: Container, { workload, podSet, report }: PodSetContext): void {
+function reportVolume(container: Container, { workload, podSet, report }: PodSetContext): boolean {
   const found = progressVolume(container, podSet);
-  if (found === undefined) return;
+  if (found === undefined) return false;
   const { mountPath, volume, holdsCheckpoints } = found;
-  if (holdsCheckpoints ? hasAccount(podSet) : !keepsNowhereElse(container, podSet)) return;
+  if (holdsCheckpoints ? hasAccount(podSet) : !keepsNowhereElse(container, podSet)) return false;
   const isOnce = workload.retries === null || workload.retries.limit === 0;
   report({
     message:
@@ -167,6 +183,7 @@ function reportVolume(container: Container, { workload, podSet, report }: PodSet
         : `Training writes to ${shorten(mountPath, 50)}, an emptyDir that ends with the pod: the results are lost`,
     span: keySpanOf(getIn(volume.at, 'emptyDir') ?? volume.at),
   });
+  return true;
 }
 
 /** Reports the results of a program that only computes them, if they end with the pod. */
@@ -176,7 +193,7 @@ function checkResults(container: Container, { workload, podSet, document, report
   const result = resultPath(container);
   if (result === undefined || !keepsNowhereElse(container, podSet) || redirectsPaths(container)) return false;
   const span = spanOfWords(document, container, result.words);
-  if (span === undefined || !isLost({ kind: 'path', text: result.path }, container, podSet)) return false;
+  if (span === undefined || !isLost({ text: result.path }, container, podSet)) return false;
   report({
     message: `${result.program} writes to ${shorten(result.path, 50)}, which is not on a volume that outlives the pod: the results are lost when it ends`,
     span,
@@ -212,14 +229,6 @@ function isFixed({ at, name }: Container['volumeMounts'][number], podSet: PodSet
   return [getIn(at, 'readOnly'), claim].some(
     (one) => one !== undefined && !isTemplated(one) && asBoolean(one) === true,
   );
-}
-
-/** The mount that holds a path. */
-function mountOf(path: string | undefined, { volumeMounts }: Container): Container['volumeMounts'][number] | undefined {
-  if (path === undefined) return undefined;
-  return volumeMounts
-    .filter(({ mountPath }) => isIn(path, mountPath))
-    .sort((a, b) => b.mountPath.length - a.mountPath.length)[0];
 }
 
 /**
@@ -285,62 +294,6 @@ function redirectsPaths(container: Container): boolean {
 
 const redirects = partOf('\\bln\\s+-s \\bmount\\b \\brclone\\b \\bgsutil\\b \\bs5cmd\\b \\baws\\s+s3\\b');
 
-function isLost(sign: CheckpointSign, container: Container, podSet: PodSet): boolean {
-  if (mayMountMore(container)) return false;
-  const path = absolute(sign, container);
-  const mounts = container.volumeMounts.filter((mount) => !losesFiles(mount, podSet));
-  // Wherever a relative path leads, it leads to the container or to one of its mounts.
-  if (path === undefined || mounts.length === 0) return mounts.length === 0;
-  if (isIn(path, unknownRoots.home))
-    return !(
-      mounts.some(({ mountPath }) => homes.test(mountPath)) ||
-      container.env.some(({ name }) => name === 'HOME') ||
-      [...container.command, ...container.args].some(({ value }) => value.includes('HOME='))
-    );
-  if (isIn(path, unknownRoots.image)) return isBesideData(sign, container, podSet);
-  const mount = mountOf(path, container);
-  return mount === undefined || losesFiles(mount, podSet);
-}
-
-const homes = /^\/(?:root|home|users?)?(?:\/|$)/i;
-
-/** Whether a path is relative to the unknown directory of an image, while all volumes that outlive the pod are places for data. */
-function isBesideData(sign: CheckpointSign, container: Container, podSet: PodSet): boolean {
-  const path = absolute(sign, container);
-  if (path === undefined || !isIn(path, unknownRoots.image)) return false;
-  if (container.image === undefined || isTemplated(container.image.at)) return false;
-  const mounts = container.volumeMounts.filter((mount) => !losesFiles(mount, podSet));
-  const [, first = ''] = path.slice(1).split('/');
-  // A program in the volume may run there.
-  return (
-    mounts.length > 0 &&
-    mounts.every(({ mountPath }) => dataPlaces.test(mountPath) && !mountPath.split('/').includes(first))
-  );
-}
-
-function losesFiles(mount: Container['volumeMounts'][number], podSet: PodSet): boolean {
-  const volume = volumeNamed(podSet, mount.name);
-  return volume !== undefined && !outlivesNode(volume.source, volume.at) && !isCopied(mount, podSet);
-}
-
-/** Whether another container, which runs at the same time, has the volume and a tool that copies files to other storage. */
-function isCopied({ name }: Container['volumeMounts'][number], { containers }: PodSet): boolean {
-  const others = containers.filter(
-    ({ type, volumeMounts }) => type !== 'init' && volumeMounts.some((mount) => mount.name === name),
-  );
-  return others.length > 1 && others.some((other) => checkpointSigns(other).some(({ kind }) => kind === 'store'));
-}
-
-/** A path, and the word of the command that has it. */
-type Place = Pick<CheckpointSign, 'text' | 'word'>;
-
-/** Resolves a path against the folder in which its command runs. Undefined if the folder is unknown. */
-function absolute({ text: path, word }: Place, container: Container): string | undefined {
-  if (path.startsWith('/')) return path;
-  if (path.startsWith('~/')) return `${unknownRoots.home}${path.slice(1)}`;
-  if (path.startsWith('~')) return undefined;
-  const folder = word === undefined ? asText(getIn(container.at, 'workingDir')) : folderOf(word, container);
-  return folder === undefined ? undefined : `${folder.replace(/\/$/, '')}/${path.replace(/^\.\//, '')}`;
-}
-
-const isOnSpot = once(({ podSets }: Workload) => podSets.some(({ placement }) => placement.capacity === 'spot'));
+const isOnSpot = once(({ podSets }: Workload) =>
+  podSets.some((podSet) => podSet.placement.capacity === 'spot' || preemptibleClass(podSet) !== undefined),
+);

@@ -1,37 +1,49 @@
 import { meaningOf } from '../command/flag-meaning.ts';
-import { type Flag, readFlags } from '../command/flags.ts';
+import { readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
 import { processInput } from '../evidence/launch.ts';
 import { fixedLocalRank } from '../evidence/local-rank.ts';
+import {
+  isRankName,
+  isReadAsRank,
+  meetsByVariable,
+  namedRank,
+  ownMaster,
+  type Rank,
+  setsRanks,
+  unindexedJob,
+  unrankedMeeting,
+} from '../evidence/pod-ranks.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { repeatedRank, startsTogether } from '../evidence/task-ranks.ts';
-import { isNodeCount, launchAlone, ownFlags } from '../evidence/torchrun-nodes.ts';
+import { isNodeCount, launchAlone } from '../evidence/torchrun-nodes.ts';
 import { unmetMessage, unmetNodes } from '../evidence/unmet-nodes.ts';
 import { groupsOf } from '../model/kinds/groups.ts';
 import { kindOf } from '../model/kinds/index.ts';
-import type { Container, PodSet, Workload } from '../model/workload.ts';
+import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanInScalar, spanOfWords } from '../rewrite/word-span.ts';
-import { asText, type Cursor, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
 import { setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * All pods of a distributed job have the same fixed rank, or look for the first node in themselves.
+ * All pods of a distributed job have the same rank or none, or look for the first node in themselves.
  *
  * ## Why
  *
  * Each node of a distributed job needs its own rank. A number in the pod template is the same in every pod, so all of them claim the same
  * rank and wait for the others: the job never starts, and all its accelerators stay idle. The rank must come from the pod's index. Only the
- * pods of Jobs with `completionMode: Indexed` have an index: in others, the variable JOB_COMPLETION_INDEX and the label do not exist.
+ * pods of Jobs with `completionMode: Indexed` have an index: in others, the variable JOB_COMPLETION_INDEX and the label do not exist. With
+ * MASTER_ADDR alone, their pods look for the first of them without knowing which one it is. The name of a pod is not a rank.
  *
  * On machines of SkyPilot and dstack, torchrun without `--nnodes` trains the same model once on each machine.
  *
- * torchrun takes rank 0 and meets at its own localhost if a command has neither a rank nor a rendezvous. It reads `PET_NODE_RANK` and
- * `PET_MASTER_ADDR`, but not `RANK` and `MASTER_ADDR`. Volcano's `VC_TASK_INDEX` starts at 0 in each task of a job.
+ * torchrun takes rank 0 if a command has neither a rank nor a rendezvous, and meets at its own localhost without an address. It reads `PET_NODE_RANK` and
+ * `PET_MASTER_ADDR`, but not `RANK` and `MASTER_ADDR`. A rendezvous has one `--rdzv-id` for all pods. DeepSpeed finds other nodes only in a
+ * hostfile. Volcano's `VC_TASK_INDEX` starts at 0 in each task of a job.
  *
  * `LOCAL_RANK` is the GPU of one process: fixed in a container with several GPUs, it leaves all but one of them idle.
  *
@@ -83,7 +95,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the rank comes from a variable without a known value, if the job has one node, and for the leader or master of a group. A missing rank
+ * If the rank comes from a variable without a known value, if a script, a queue or another service may give it, if the job has one node, and for the leader or master of a group. A missing rank
  * is reported only for the kinds whose controllers set no variables for torchrun: Jobs, JobSets, StatefulSets and Volcano's Jobs.
  * If the numbers of pods and of nodes are variables, a fixed rank is information. The severity is error if the job can certainly not start: a flag has the same rank in all pods, torchrun finds no other node, or a launcher
  * gets an empty rank.
@@ -114,6 +126,7 @@ export default defineRule({
     if (kindOf(workload).sameScript === true) checkAlone(container, pods, 'nodes', context);
     if (workload.partial) return;
     if (startsTogether(workload)) checkAlone(container, pods, 'pods', context);
+    if (meetsByVariable(container, workload) && checkAlone(container, pods, 'pods', context, /^PET_/)) return;
     if (container.accelerators.length === 0 || isOneOfGroup(podSet)) return;
     const index = missingIndex(container, context);
     if (index !== undefined) {
@@ -122,6 +135,15 @@ export default defineRule({
         message: `${index.text} is ${index.text === indexVariable ? 'not set' : 'empty'} without completionMode Indexed: ${index.isRank ? 'the launch stops, because its rank is not a number' : 'programs stop when they read it as a number'}`,
         span: index.span,
         fixes: () => [indexedFix(index.job, context)],
+      });
+      return;
+    }
+    const named = namedRank(container, workload);
+    if (named !== undefined) {
+      context.report({
+        severity: 'error',
+        message: `${shorten(named.text, 40)} is ${named.what}: the launch stops, because its rank is not a number`,
+        span: named.span,
       });
       return;
     }
@@ -135,18 +157,26 @@ export default defineRule({
       });
       return;
     }
-    const master = localMaster(container, context);
+    const master = ownMaster(container, context.document, workload);
     if (master !== undefined) {
       context.report({
         severity: 'error',
-        message: `${shorten(master.text, 40)} is each pod itself: the ${pods} pods never find each other`,
+        message: `${shorten(master.text, 40)} is ${master.what}: the ${pods} pods never find each other`,
         span: master.span,
       });
       return;
     }
     const nodes = unmetNodes(container, context.document, workload);
-    if (nodes === undefined) return;
-    context.report({ severity: 'error', message: unmetMessage(nodes, pods), span: nodes.span });
+    if (nodes !== undefined) {
+      context.report({ severity: 'error', message: unmetMessage(nodes, pods), span: nodes.span });
+      return;
+    }
+    const meeting = unrankedMeeting(container, workload);
+    if (meeting === undefined || isElsewhere(meeting.address, context)) return;
+    context.report({
+      message: `${meeting.text} makes the ${pods} pods one job, but nothing tells a pod its rank: only Jobs with completionMode Indexed number their pods`,
+      span: meeting.span,
+    });
   },
 });
 
@@ -184,21 +214,26 @@ function checkTasks(container: Container, context: PodSetContext): boolean {
   return true;
 }
 
-/** Reports torchrun on machines that all run the same script, if nothing tells it of the other machines. */
+/**
+ * Reports torchrun on machines that all run the same script, if nothing tells it of the other machines; whether it did.
+ * @param tells the names of variables that tell it
+ */
 function checkAlone(
   container: Container,
   nodes: number,
   what: 'nodes' | 'pods',
   { document, podSet, report }: PodSetContext,
-): void {
-  if (podSet.accelerators.length === 0) return;
-  const words = launchAlone(processInput(container));
+  tells?: RegExp,
+): boolean {
+  if (podSet.accelerators.length === 0) return false;
+  const words = launchAlone(processInput(container), tells);
   const span = words && spanOfWords(document, container, words);
-  if (span === undefined) return;
+  if (span === undefined) return false;
   report({
     message: `torchrun without --nnodes trains alone on each of the ${nodes} ${what}: all of them do the same work`,
     span,
   });
+  return true;
 }
 
 /** The first pods of groups: there are as many as groups. */
@@ -206,9 +241,14 @@ function isOneOfGroup({ name }: PodSet): boolean {
   return /leader|head|master|launcher|driver|coordinator/i.test(name);
 }
 
-interface Rank {
-  readonly text: string;
-  readonly span: Span;
+/** Whether the Service of an address selects pods of another object, in which the first rank may be. */
+function isElsewhere(address: string, { workload, crossReferences }: PodSetContext): boolean {
+  const [host = ''] = address.split(/[.:]/);
+  const service = crossReferences.service(workload.namespace, host);
+  if (service === undefined) return false;
+  const labels = getIn(kindOf(workload).job?.(workload.manifest.root), 'template', 'metadata', 'labels');
+  const selects = Object.entries(service.facts.selects ?? {});
+  return selects.length === 0 || selects.some(([key, value]) => asText(getIn(labels, key)) !== value);
 }
 
 interface FixedRank extends Rank {
@@ -241,34 +281,10 @@ function fixedRank(
       return { text: last === flag.word ? flag.word.text : `${flag.word.text} ${last.text}`, span, isFlag: true };
   }
   // These controllers set the variables of each pod themselves.
-  if (/^(?:trainer\.)?kubeflow\.org\/|^batch\.volcano\.sh\//.test(workload.apiVersion)) return undefined;
+  if (setsRanks(workload)) return undefined;
   const variable = container.env.find(({ name, value }) => isRankName(name) && /^\d{1,5}$/.test(value?.value ?? ''));
   if (variable?.value === undefined) return undefined;
   return { text: `${variable.name}=${variable.value.value}`, span: spanOf(variable.value.at), isFlag: false };
-}
-
-/** The address of the first node in a launch on several nodes, if it is that of the pod itself. */
-function localMaster(container: Container, { document }: PodSetContext): Rank | undefined {
-  const { command, args, env } = processInput(container);
-  const launches = allCommands(readCommandLine(command, args, env).statements)
-    .map(ownFlags)
-    .filter((flags) => flags.some((flag) => isNodeCount(flag) && Number(flag.value) > 1));
-  // With two launches, only the first node may run the one that names itself.
-  const isOwn = (address: string) => isLocal.test(address) || (launches.length === 1 && isHostname.test(address));
-  for (const flags of launches) {
-    const flag = flags.find(({ name, value }) => /^(?:master|main|rdzv)/.test(name) && isOwn(value ?? ''));
-    const last = flag?.valueWord ?? flag?.word;
-    const span = flag && last && spanOfWords(document, container, [flag.word, last]);
-    if (span !== undefined) return { text: `--${flag?.written ?? ''} ${flag?.value ?? ''}`, span };
-  }
-  return undefined;
-}
-
-const isLocal = /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/;
-const isHostname = /^(?:\$\(hostname(?: -[fiIs]+)?\)|`hostname`|\$HOSTNAME|\$\{HOSTNAME\})(?::[\w${}]+)?$/;
-
-function isRankName(name: string): boolean {
-  return /^(?:PET_)?(?:NODE_RANK|MACHINE_RANK|GROUP_RANK|RANK)$/.test(name);
 }
 
 interface MissingIndex extends Rank {
@@ -295,38 +311,6 @@ function missingIndex(container: Container, { document, workload }: PodSetContex
     return { text: indexVariable, span: spanInScalar(document, line, part), job, isRank };
   }
   return undefined;
-}
-
-/**
- * Whether the variable is the value of a flag for the rank, or the rank that PyTorch reads from the environment of a program that no launcher
- * starts. A script may replace an empty one.
- */
-function isReadAsRank(variable: string, container: Container): boolean {
-  const { command, args, env } = processInput(container);
-  const commands = allCommands(readCommandLine(command, args, env).statements);
-  const uses = new Set([`$${variable}`, `\${${variable}}`, `$(${variable})`]);
-  // Assignments and defaults.
-  if ([...command, ...args].some((line) => line.includes(`${variable}=`) || line.includes(`${variable}:`)))
-    return false;
-  const isFlag = (flag: Flag) => uses.has(flag.value ?? '') && meaningOf(flag, 'node-rank') !== undefined;
-  if (commands.some(({ words }) => readFlags(words).some(isFlag))) return true;
-  const [only, ...others] = commands;
-  const isPython =
-    /^(?:\S*\/)?python[\d.]*$/.test(only?.words[0]?.text ?? '') && !/^-/.test(only?.words[1]?.text ?? '-');
-  return (
-    variable === 'RANK' &&
-    isPython &&
-    others.length === 0 &&
-    env.some(({ name }) => name === 'WORLD_SIZE' || name === 'MASTER_ADDR')
-  );
-}
-
-/** The spec of a Job whose pods have no index. The controllers of other objects set the mode themselves. */
-function unindexedJob(workload: Workload): Cursor | undefined {
-  const job = kindOf(workload).job?.(workload.manifest.root);
-  const mode = getIn(job, 'completionMode');
-  if (job === undefined || isIncomplete(job) || isTemplated(mode)) return undefined;
-  return (asText(mode) ?? 'NonIndexed') === 'NonIndexed' ? job : undefined;
 }
 
 function indexedFix(job: Cursor, { document }: PodSetContext) {

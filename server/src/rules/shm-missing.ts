@@ -1,5 +1,5 @@
 import { mayBeCompleted, namesMount } from '../evidence/chart-pods.ts';
-import { dataLoader } from '../evidence/data-loaders.ts';
+import { dataLoader, defaultLoader } from '../evidence/data-loaders.ts';
 import { wholeGpus } from '../evidence/launch.ts';
 import { distributedImage, trainingName } from '../evidence/likely-processes.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
@@ -84,7 +84,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * A volume in memory whose name says that it is meant for /dev/shm, but that is not there, is reported in any case; with a single GPU, this is
  * information. If the launch is unknown and only the image's framework or the name of a training job suggests several processes, the finding is information only, as it is for a single training process with
- * workers that load its data (`--num_workers 8`). Silent for other single processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions; for kinds whose controller
+ * workers that load its data (`--num_workers 8`, or those that YOLO and nnU-Net have by default). Silent for other single processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions; for kinds whose controller
  * mounts the volume (Ray, KServe's own runtimes, LLMInferenceService and NIM). The finding is also information only if the object's `status`
  * shows that it has run.
  *
@@ -188,15 +188,25 @@ function tinySize(volume: PodSet['volumes'][number] | undefined): Cursor | undef
 /** Reports the processes of a data loader, which use less than those that train. */
 function reportLoader(container: Container, { workload, report }: PodSetContext): void {
   if (workload.role !== 'training' || workload.partial) return;
-  const loader = dataLoader(container, true);
-  if (loader === undefined || loader.workers < 2) return;
-  const { word, valueWord } = loader.flag;
-  const flag = word === valueWord ? word.text : `${word.text} ${loader.workers}`;
+  const launch = loaderLaunch(container);
+  if (launch === undefined) return;
   report({
     severity: 'info',
-    message: `${shorten(flag, 40)} without a volume at /dev/shm: the processes that load data share the default 64 MiB and can fail`,
+    message: `${shorten(launch, 40)} without a volume at /dev/shm: the processes that load data share the default 64 MiB and can fail`,
     span: spanOfLaunch(container, undefined),
   });
+}
+
+/** The flag or the program that makes a container load data with several processes. */
+function loaderLaunch(container: Container): string | undefined {
+  const loader = dataLoader(container, true);
+  if (loader === undefined) {
+    const { program, workers } = defaultLoader(container) ?? { program: '', workers: 0 };
+    return workers < 2 ? undefined : `${program} with ${workers} workers`;
+  }
+  const { word, valueWord } = loader.flag;
+  if (loader.workers < 2) return undefined;
+  return word === valueWord ? word.text : `${word.text} ${loader.workers}`;
 }
 
 /** In values of a chart, the flag; elsewhere the resources, next to which the volume is mounted. */

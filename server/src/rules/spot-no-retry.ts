@@ -1,18 +1,20 @@
 import { either } from '../catalog/word-patterns.ts';
-import { isOnSpot } from '../evidence/spot.ts';
+import { isOnSpot, preemptibleClass } from '../evidence/spot.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { asNumber, asText, type Cursor, entries, getIn, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
- * A job on spot capacity that is never restarted.
+ * A job on spot capacity, or of a preemptible priority class, that is never restarted.
  *
  * ## Why
  *
- * On spot capacity, losing a node is routine. Without retries the first interruption fails the whole job, whatever it has saved.
+ * On spot capacity, losing a node is routine, and pods of a class such as `opportunistic` are removed for others at any time. Without retries the
+ * first interruption fails the whole job, whatever it has saved.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -73,7 +75,9 @@ export default defineRule({
   severity: 'warning',
   workload(workload, context) {
     if (workload.partial || workload.role === 'serving' || workload.role === 'infrastructure') return;
-    if (!workload.podSets.some(isOnSpot) || isOrchestrated(workload)) return;
+    const [preempted] = workload.podSets.flatMap((podSet) => preemptibleClass(podSet) ?? []);
+    const isSpot = workload.podSets.some(isOnSpot);
+    if ((!isSpot && preempted === undefined) || isOrchestrated(workload)) return;
     const job = jobSpec(workload);
     const written = getIn(job, 'backoffLimit') ?? getIn(job, 'backoffLimitPerIndex');
     const failing = items(getIn(job, 'podFailurePolicy', 'rules')).find(failsOnDisruption);
@@ -83,8 +87,8 @@ export default defineRule({
     context.report({
       message:
         failing === undefined
-          ? `${keyOf(place)} ${asText(place) ?? ''} on spot capacity: the first interruption ends the job`
-          : 'podFailurePolicy fails the job on DisruptionTarget: the first spot interruption ends it',
+          ? `${keyOf(place)} ${asText(place) ?? ''} ${isSpot ? 'on spot capacity: the first interruption' : `with priority class ${shorten(asText(preempted) ?? '', 40)}: the first preemption`} ends the job`
+          : `podFailurePolicy fails the job on DisruptionTarget: the first ${isSpot ? 'spot interruption' : 'preemption'} ends it`,
       span: failing === undefined ? keySpanOf(place) : spanOf(getIn(failing, 'action') ?? failing),
       fixes: () => [
         failing === undefined ? allowRestarts(place, workload, context) : ignoreDisruption(failing, context),

@@ -2,7 +2,7 @@ import { either } from '../catalog/word-patterns.ts';
 import { readCommandLine } from '../command/shell.ts';
 import { checkpointSigns } from '../evidence/launch.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
-import { isOnSpot, spotPlace } from '../evidence/spot.ts';
+import { isOnSpot, preemptibleClass, spotPlace } from '../evidence/spot.ts';
 import { hasDurableMount, isTrial, runsMountedScript } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
@@ -10,18 +10,18 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
 import { type Edits, type Fix, fix, joinEdits } from '../rewrite/fix.ts';
 import { checkpointClaim, mountClaim } from '../rewrite/mount-claim.ts';
-import { asText, getIn, isIncomplete, items } from '../yaml/cursor.ts';
+import { asText, getIn, isIncomplete, items, spanOf } from '../yaml/cursor.ts';
 import { appendItem } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
- * Training on spot capacity without any sign that its progress outlives the pod.
+ * Training on spot capacity, or in a preemptible priority class, without any sign that its progress outlives the pod.
  *
  * ## Why
  *
  * Spot nodes are reclaimed with seconds of notice (30 on Google Cloud and Azure, 120 on AWS). Progress that is not in a volume or an object
- * store by then is lost, and the next pod starts again at step 0. A checkpoint every 15 to 30 minutes limits the loss.
+ * store by then is lost, and the next pod starts again at step 0. Pods of a priority class such as `opportunistic` are removed for others. A checkpoint every 15 to 30 minutes limits the loss.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -103,16 +103,26 @@ export default defineRule({
     const { keepsFiles } = kindOf(workload);
     if (keepsFiles === undefined ? workload.partial : keepsFiles(context.manifest.root) || sendsFiles(workload)) return;
     const onSpot = workload.podSets.find(isOnSpot);
-    if (onSpot === undefined || keepsStateElsewhere(workload) || isTrial(workload)) return;
+    const lost = onSpot ?? workload.podSets.find((podSet) => preemptibleClass(podSet) !== undefined);
+    if (lost === undefined || keepsStateElsewhere(workload) || isTrial(workload)) return;
     if (workload.podSets.some(mayKeepProgress)) return;
-    const { span, selector } = spotPlace(onSpot, context.manifest);
+    const { span, selector } = placeOf(lost, context.manifest);
+    const without = `without a checkpoint outside the ${keepsFiles ? 'machine' : 'pod'}`;
     context.report({
-      message: `Training on spot (${selector}) without a checkpoint outside the ${keepsFiles ? 'machine' : 'pod'}: an interruption loses all progress`,
+      message:
+        onSpot === undefined
+          ? `Training in a preemptible class (${selector}) ${without}: a preemption loses all progress`
+          : `Training on spot (${selector}) ${without}: an interruption loses all progress`,
       span,
-      fixes: () => (keepsFiles ? [] : [moveCheckpoints(workload, context) ?? keepProgress(onSpot, context)]),
+      fixes: () => (keepsFiles ? [] : [moveCheckpoints(workload, context) ?? keepProgress(lost, context)]),
     });
   },
 });
+
+function placeOf(podSet: PodSet, manifest: Workload['manifest']): ReturnType<typeof spotPlace> {
+  const name = isOnSpot(podSet) ? undefined : preemptibleClass(podSet);
+  return name === undefined ? spotPlace(podSet, manifest) : { span: spanOf(name), selector: asText(name) ?? '' };
+}
 
 /** A claim for the directory of checkpoints that a container's flag names. */
 function moveCheckpoints(workload: Workload, { document }: WorkloadContext): Fix | undefined {

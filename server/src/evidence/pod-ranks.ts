@@ -1,0 +1,191 @@
+import { either, partOf } from '../catalog/word-patterns.ts';
+import { meaningOf } from '../command/flag-meaning.ts';
+import { type Flag, readFlags } from '../command/flags.ts';
+import { baseName } from '../command/shell.ts';
+import { kindOf } from '../model/kinds/index.ts';
+import { commandsIn, processInput } from '../model/process-input.ts';
+import type { Container, Workload } from '../model/workload.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import type { Span } from '../yaml/span.ts';
+import { mayHaveVariables, mayRunMore } from './launch.ts';
+import { isNodeCount, ownFlags } from './torchrun-nodes.ts';
+
+/** What a container says about ranks and the first node, as it is written. */
+export interface Rank {
+  readonly text: string;
+  readonly span: Span;
+}
+
+/** A variable with the rank of a node or a process. */
+export function isRankName(name: string): boolean {
+  return /^(?:PET_)?(?:NODE_RANK|MACHINE_RANK|GROUP_RANK|RANK)$/.test(name);
+}
+
+/** Whether the controller of a kind sets the variables of each rank itself. */
+export function setsRanks({ apiVersion }: Workload): boolean {
+  return /^(?:trainer\.)?kubeflow\.org\/|^batch\.volcano\.sh\//.test(apiVersion);
+}
+
+/**
+ * Whether the variable is the value of a flag for the rank, or the rank that PyTorch reads from the environment of a program that no launcher
+ * starts. A script may replace an empty one.
+ */
+export function isReadAsRank(variable: string, container: Container): boolean {
+  const { command, args, env } = processInput(container);
+  // Assignments and defaults.
+  if ([...command, ...args].some((line) => line.includes(`${variable}=`) || line.includes(`${variable}:`)))
+    return false;
+  if (commandsIn(container).some(({ words }) => readFlags(words).some((flag) => isRankFrom(variable, flag))))
+    return true;
+  return (
+    variable === 'RANK' &&
+    isOnePython(container) &&
+    env.some(({ name }) => name === 'WORLD_SIZE' || name === 'MASTER_ADDR')
+  );
+}
+
+function isRankFrom(variable: string, flag: Flag): boolean {
+  return referenceTo(flag.value ?? '') === variable && meaningOf(flag, 'node-rank') !== undefined;
+}
+
+/** The variable that is a whole value. */
+function referenceTo(value: string): string | undefined {
+  return /^(?:\$(\w+)|\$\{(\w+)\}|\$\((\w+)\))$/
+    .exec(value)
+    ?.slice(1)
+    .find((name) => name !== undefined);
+}
+
+/** Whether a container runs one Python script, and no launcher. */
+function isOnePython(container: Container): boolean {
+  const [only, ...others] = commandsIn(container);
+  const [program, script] = only?.words ?? [];
+  return others.length === 0 && /^python[\d.]*$/.test(baseName(program?.text ?? '')) && !/^-/.test(script?.text ?? '-');
+}
+
+/** The field of its pod that a variable has. */
+function fieldOf({ at }: Container['env'][number]): Cursor | undefined {
+  return getIn(at, 'valueFrom', 'fieldRef', 'fieldPath');
+}
+
+/** A rank that is the name or the address of the pod instead of a number. */
+export function namedRank(container: Container, workload: Workload): (Rank & { readonly what: string }) | undefined {
+  for (const variable of container.env) {
+    const path = fieldOf(variable);
+    const what = words.get(asText(path) ?? '') ?? missingLabel(asText(path) ?? '', workload);
+    if (path === undefined || what === undefined || !isReadAsRank(variable.name, container)) continue;
+    if (setsRanks(workload) && isRankName(variable.name)) continue;
+    return { text: variable.name, span: spanOf(path), what };
+  }
+  return undefined;
+}
+
+/** What a variable has from a label that the pods of a Job do not have. Controllers and webhooks set labels with a domain. */
+function missingLabel(path: string, { manifest }: Workload): string | undefined {
+  const key = /^metadata\.labels\['([\w.-]*rank)'\]$/i.exec(path)?.[1];
+  const template = getIn(kindOf(manifest).job?.(manifest.root), 'template');
+  if (key === undefined || template === undefined) return undefined;
+  const [metadata, labels] = [getIn(template, 'metadata'), getIn(template, 'metadata', 'labels')];
+  const isOpen = [template, metadata, labels].some(isUnseen) || getIn(labels, key) !== undefined;
+  return isOpen ? undefined : 'a label that no pod has';
+}
+
+const words: ReadonlyMap<string, string> = new Map([
+  ['metadata.name', 'the name of the pod'],
+  ['metadata.uid', 'the UID of the pod'],
+  ['spec.nodeName', 'the name of the node'],
+  ['status.podIP', 'the address of the pod'],
+]);
+
+/** The address of the first node in a launch on several nodes, if it is that of the pod itself, or the name of a meeting that no two pods share. */
+export function ownMaster(
+  container: Container,
+  document: YamlDocument,
+  workload: Workload,
+): (Rank & { readonly what: string }) | undefined {
+  const launches = commandsIn(container)
+    .map(ownFlags)
+    .filter((flags) => flags.some((flag) => isNodeCount(flag) && Number(flag.value) > 1));
+  // With two launches, only the first node may run the one that names itself.
+  const isOwn = (address: string) =>
+    isLocal.test(address) || (launches.length === 1 && (isHostname.test(address) || isOwnAddress(address, container)));
+  for (const flags of launches) {
+    const random = flags.find(({ name, value }) => name === 'rdzv-id' && isRandom.test(value ?? ''));
+    const flag = random ?? flags.find(({ name, value }) => /^(?:master|main|rdzv)/.test(name) && isOwn(value ?? ''));
+    const last = flag?.valueWord ?? flag?.word;
+    const span = flag && last && spanOfWords(document, container, [flag.word, last]);
+    const what = flag?.name === 'rdzv-id' ? 'another one in each pod' : 'each pod itself';
+    if (span !== undefined) return { text: `--${flag?.written ?? ''} ${flag?.value ?? ''}`, span, what };
+  }
+  if (setsRanks(workload) || !isOnePython(container)) return undefined;
+  const variable = container.env.find(({ name }) => name === 'MASTER_ADDR');
+  const path = variable && fieldOf(variable);
+  if (path === undefined || !ownAddresses.test(asText(path) ?? '')) return undefined;
+  return { text: 'MASTER_ADDR', span: spanOf(path), what: 'each pod itself' };
+}
+
+const isLocal = /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/;
+const isHostname = /^(?:\$\(hostname(?: -[fiIs]+)?\)|`hostname`|\$HOSTNAME|\$\{HOSTNAME\})(?::[\w${}]+)?$/;
+const isRandom = /^\$(?:RANDOM|\{RANDOM\}|\((?:uuidgen\b|date\b[^)]*%[sNS])[^)]*\))$/;
+const ownAddresses = /^(?:status\.podIPs?|metadata\.name)$/;
+
+/** Whether an address is a variable with the pod's own address or name. */
+function isOwnAddress(address: string, container: Container): boolean {
+  const variable = referenceTo(address.replace(/:[\w$(){}]+$/, ''));
+  // A script may set it again for all nodes but the first.
+  if (
+    variable === undefined ||
+    [...container.command, ...container.args].some(({ value }) => value.includes(`${variable}=`))
+  )
+    return false;
+  return container.env.some((one) => one.name === variable && ownAddresses.test(asText(fieldOf(one)) ?? ''));
+}
+
+/** Whether a variable sends the pods of a kind without its own variables for torchrun to a common first node. */
+export function meetsByVariable({ env }: Container, { apiVersion }: Workload): boolean {
+  const master = env.find(({ name }) => name === 'MASTER_ADDR')?.value;
+  return isPlainKind(apiVersion) && master !== undefined && !isTemplated(master.at) && !isLocal.test(master.value);
+}
+
+/** Kinds whose controllers set no variables for torchrun. */
+export function isPlainKind(apiVersion: string): boolean {
+  return /^(?:batch|apps|jobset\.x-k8s\.io)\//.test(apiVersion);
+}
+
+/** The spec of a Job whose pods have no index. The controllers of other objects set the mode themselves. */
+export function unindexedJob(workload: Workload): Cursor | undefined {
+  const job = kindOf(workload).job?.(workload.manifest.root);
+  const mode = getIn(job, 'completionMode');
+  if (job === undefined || isIncomplete(job) || isTemplated(mode)) return undefined;
+  return (asText(mode) ?? 'NonIndexed') === 'NonIndexed' ? job : undefined;
+}
+
+/** The variable with which the pods of a Job look for the first of them, although nothing tells a pod its rank. */
+export function unrankedMeeting(
+  container: Container,
+  workload: Workload,
+): (Rank & { readonly address: string }) | undefined {
+  const job = unindexedJob(workload);
+  const [podSet, ...others] = workload.podSets;
+  if (job === undefined || others.length > 0 || podSet?.containers.length !== 1) return undefined;
+  if (/worker|agent/i.test(workload.name ?? '') || mayHaveVariables(container) || mayRunMore(container))
+    return undefined;
+  if (container.scripts.length > 0 || container.env.some((one) => fieldOf(one) !== undefined || tells.test(one.name)))
+    return undefined;
+  if ([...container.command, ...container.args].some(({ value }) => tellsInLine.test(value))) return undefined;
+  const { name, value } = container.env.find((one) => meets.test(one.name)) ?? {};
+  if (name === undefined || value === undefined || isTemplated(value.at) || isLocal.test(value.value)) return undefined;
+  return { text: name, span: spanOf(value.at), address: value.value };
+}
+
+const meets = /^(?:MASTER_ADDR|JAX_COORDINATOR_ADDR(?:ESS)?|COORDINATOR_ADDR(?:ESS)?)$/;
+
+/** Names of variables that may tell a pod its rank, or where it gets one. */
+const tells = partOf(
+  'rank index rdzv etcd redis hostname pod_?name pod_?id ordinal process_?id task shard pet_ sweep queue',
+);
+
+/** Words of a command that may find a rank, and files whose content is unknown. */
+const tellsInLine = either(tells, partOf('mpi slurm kubectl uuid random elastic', '\\$\\( `', '\\.sh\\b'));
