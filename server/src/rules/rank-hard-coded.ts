@@ -20,7 +20,7 @@ import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * All pods of a distributed job have the same fixed rank, or look for the first node in themselves.
+ * All pods of a distributed job have the same fixed rank, or each takes itself for the first node.
  *
  * ## Why
  *
