@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -43,6 +43,7 @@ describe('a usage error has one sentence and status 2', () => {
     [['prices', 'show'], "unknown command 'show' of 'prices'; see 'gpulint prices --help'"],
     [['prices', 'refrsh'], "unknown command 'refrsh' of 'prices'; did you mean 'refresh'?"],
     [['prices', 'refresh', '--region'], /; see 'gpulint prices refresh --help'\n$/],
+    [['rules', 'shm-missing'], "'rules' lists all rules; to explain one run 'gpulint explain shm-missing'"],
     [['help', 'nope'], "unknown command 'nope'; see 'gpulint --help'"],
     [['help', 'chekc'], "unknown command 'chekc'; did you mean 'check'?"],
     [['help', 'prices', 'refrsh'], "unknown command 'refrsh' of 'prices'; did you mean 'refresh'?"],
@@ -108,6 +109,15 @@ test('the nearest config applies, up to the root of the repository', async () =>
   expect((await runCli(['check', 'repository/deploy'], { cwd: folder })).stderr).toContain(
     'repository/.gpulint.yaml:1:1',
   );
+});
+
+const hasScript = process.platform === 'linux' && spawnSync('script', ['--version']).error === undefined;
+
+test.skipIf(!hasScript)('the language server says on a terminal what it waits for', async () => {
+  const child = spawn('script', ['-qec', `'${process.execPath}' '${cli}' lsp`, '/dev/null']);
+  const first = await new Promise((resolve) => child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString())));
+  child.kill();
+  expect(first).toContain('gpulint: the language server waits for an editor; press Ctrl+C to stop it');
 });
 
 test('a pipe that is closed early is not an error', async () => {

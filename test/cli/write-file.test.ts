@@ -124,6 +124,15 @@ describe('a file that changes during the check', () => {
     expect(result.names).toEqual(['pod.yaml']);
   });
 
+  test('is no news if another name of the file got the same fix', async () => {
+    const pod = file(podText());
+    fs.linkSync(pod, path.join(path.dirname(pod), 'same.yaml'));
+    const { stderr, stdout } = await runCli(['check', '--fix', '.'], { cwd: path.dirname(pod) });
+    expect(stderr).toBe('');
+    expect(stdout.match(/fixed {4}line/g)).toHaveLength(1);
+    expect(fs.statSync(pod).nlink).toBe(2);
+  });
+
   test('is not written if it keeps changing', async () => {
     const result = await fixWhile("appendFileSync(process.env.POD, '# mine\\n');");
     expect(result.status).toBe(2);

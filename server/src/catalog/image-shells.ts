@@ -1,10 +1,12 @@
 import { imageParts } from './images.ts';
-import { either, partOf, wordSet } from './word-patterns.ts';
+import { either, oneOf, partOf, wordSet } from './word-patterns.ts';
 
 // In Debian and Ubuntu, sh is dash. Source: https://wiki.debian.org/Shell, read 2026-11-28.
 
 /** Words in a tag or a name that say so. */
-const systems = /(?:^|[-_.:/\d])(?:ubuntu|debian|bookworm|bullseye|trixie|buster|focal|jammy|noble)(?=$|[-_.:\d])/;
+const systems = new RegExp(
+  `(?:^|[-_.:/\\d])(?:${oneOf('ubuntu debian bookworm bullseye trixie buster focal jammy noble')})(?=$|[-_.:\\d])`,
+);
 
 /** Systems with another shell, and releases of Debian and Ubuntu whose dash may know more. */
 const otherSystems = either(

@@ -11,51 +11,31 @@ export interface RemovedFlag {
   readonly source: string;
 }
 
+const vllm = 'https://github.com/vllm-project/vllm';
+const arguments081 = 'https://docs.vllm.ai/en/v0.8.1/serving/engine_args.html';
+
 /** Read 2026-11-29. */
 export const removedFromVllm: readonly RemovedFlag[] = [
-  { names: 'swap-space', since: [0, 18, 0], source: 'https://github.com/unslothai/unsloth-zoo/issues/1210' },
-  {
-    names: 'disable-log-requests',
-    since: [0, 17, 0],
-    source: 'https://github.com/llm-d/llm-d-benchmark/pull/781',
-  },
-  {
-    names: 'task',
-    since: [0, 13, 0],
-    now: '--runner and --convert',
-    source: 'https://github.com/gpustack/gpustack/issues/3991',
-  },
-  {
-    names: 'guided-decoding-backend',
-    since: [0, 12, 0],
-    now: '--structured-outputs-config.backend',
-    source: 'https://github.com/vllm-project/vllm/pull/22772',
-  },
-  {
-    names: 'num-scheduler-steps multi-step-stream-outputs',
-    since: [0, 10, 2],
-    source: 'https://github.com/vllm-project/vllm/pull/22779',
-  },
-  { names: 'device', since: [0, 10, 0], source: 'https://github.com/vllm-project/vllm/pull/21349' },
-  { names: 'enable-reasoning', since: [0, 10, 0], source: 'https://github.com/vllm-project/vllm/issues/18538' },
-  {
-    names: 'speculative-model num-speculative-tokens ngram-prompt-lookup-max ngram-prompt-lookup-min',
-    since: [0, 9, 0],
-    now: '--speculative-config',
-    source: 'https://github.com/vllm-project/vllm/pull/15466',
-  },
-  {
-    names: 'worker-use-ray',
-    since: [0, 8, 1],
-    now: '--distributed-executor-backend=ray',
-    source: 'https://docs.vllm.ai/en/v0.8.1/serving/engine_args.html',
-  },
-  {
-    names: 'quantization-param-path',
-    since: [0, 8, 1],
-    source: 'https://docs.vllm.ai/en/v0.8.1/serving/engine_args.html',
-  },
+  removed('swap-space', [0, 18, 0], 'https://github.com/unslothai/unsloth-zoo/issues/1210'),
+  removed('disable-log-requests', [0, 17, 0], 'https://github.com/llm-d/llm-d-benchmark/pull/781'),
+  removed('task', [0, 13, 0], 'https://github.com/gpustack/gpustack/issues/3991', '--runner and --convert'),
+  removed('guided-decoding-backend', [0, 12, 0], `${vllm}/pull/22772`, '--structured-outputs-config.backend'),
+  removed('num-scheduler-steps multi-step-stream-outputs', [0, 10, 2], `${vllm}/pull/22779`),
+  removed('device', [0, 10, 0], `${vllm}/pull/21349`),
+  removed('enable-reasoning', [0, 10, 0], `${vllm}/issues/18538`),
+  removed(
+    'speculative-model num-speculative-tokens ngram-prompt-lookup-max ngram-prompt-lookup-min',
+    [0, 9, 0],
+    `${vllm}/pull/15466`,
+    '--speculative-config',
+  ),
+  removed('worker-use-ray', [0, 8, 1], arguments081, '--distributed-executor-backend=ray'),
+  removed('quantization-param-path', [0, 8, 1], arguments081),
 ];
+
+function removed(names: string, since: Release, source: string, now?: string): RemovedFlag {
+  return { names, since, source, ...(now !== undefined && { now }) };
+}
 
 /** The release of vLLM from which `--limit-mm-per-prompt` takes only JSON. https://github.com/vllm-project/vllm/issues/21615 */
 export const jsonLimits: Release = [0, 10, 0];

@@ -94,8 +94,7 @@ async function checkText(
   const differs = fixed.file.text !== content.text;
   const saved = !differs || fix === 'show' ? 'written' : save(input, content, fixed.file.text);
   if (saved === 'changed' && attempt < maxAttempts) {
-    warn(`${shownName(input)} changed during the check: checking it again`);
-    return checkFileAgain(analysis, uri, input, options, attempt + 1);
+    return checkFileAgain(analysis, uri, input, options, attempt + 1, fixed.file.text);
   }
   if (saved === 'changed') warn(`${shownName(input)} keeps changing: its fixes were not written`);
   const isFixed = differs && fix === 'write' && saved === 'written';
@@ -134,14 +133,18 @@ async function checkText(
 }
 
 /** Checks the current content of the file. */
+/** @param fixed the text that was not written: another name of the same file (a hard link) may have got the same fixes just before */
 async function checkFileAgain(
   analysis: Analysis,
   uri: string,
   input: InputFile,
   options: CheckFileOptions,
   attempt: number,
+  fixed: string,
 ): Promise<CheckedFile> {
   const content = contentOfRegular(input.file);
+  if (content.kind !== 'text' || content.text !== fixed)
+    warn(`${shownName(input)} changed during the check: checking it again`);
   return content.kind === 'text'
     ? checkText(analysis, uri, input, content, options, attempt)
     : checkFile(analysis, input, content, options);

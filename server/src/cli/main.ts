@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { isatty } from 'node:tty';
 import v8 from 'node:v8';
 import { runBundle } from '../process/compiled-code.ts';
 
@@ -13,5 +14,6 @@ for (const flag of budgets.get(process.versions.v8.split('.', 1).join()) ?? []) 
 const [command, ...options] = process.argv.slice(2);
 if (command === 'lsp' && options.every((option) => option === '--stdio')) {
   if (options.length === 0) process.argv.push('--stdio');
+  if (isatty(0)) process.stderr.write('gpulint: the language server waits for an editor; press Ctrl+C to stop it\n');
   runBundle('language-server.js');
 } else runBundle('commands.js');

@@ -60,6 +60,8 @@ export function usageSentence({ message, code }: CommanderError, args: readonly 
     return fs.existsSync(name) && command === program
       ? `unknown command '${name}'; to check a path run 'gpulint check ${name}'`
       : unknownCommand(name, command);
+  if (code === 'commander.excessArguments' && command.name() === 'rules')
+    return `'rules' lists all rules; to explain one run 'gpulint explain ${name}'`;
   const format = code === 'commander.unknownOption' ? formatMeant(sentence, args, command) : undefined;
   const meant = guess ?? format;
   if (meant !== undefined) return `${sentence}${didYouMean([meant])}`;

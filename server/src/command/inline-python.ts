@@ -52,12 +52,16 @@ export function isOneRank(code: string): boolean {
 const maxCode = 20_000;
 const usesGpu = either(/['"]nccl['"]/, /\bcuda\.set_device\s*\(/);
 const usesSeveral = either(
-  /\b(?:spawn|fork|Process|Popen|run_module|execv\w*|start_processes|elastic_launch|LocalElasticAgent)\s*\(/,
+  new RegExp(
+    `\\b(?:${oneOf('spawn fork Process Popen run_module execv\\w* start_processes elastic_launch LocalElasticAgent')})\\s*\\(`,
+  ),
   /\b(?:multiprocessing|subprocess|os\.system|device_map|DataParallel)\b/,
   /\brange\s*\([^)\n]*device_count|\bdevice_ids\s*=\s*\[[^\]\n]*,/,
   /['"]gloo['"]|\bcuda:[1-9]/,
 );
-const serves = /\b(?:uvicorn\.run|app\.run|serve_forever|start_server|launch_server|run_server|serve\.run|\.launch\()/;
+const serves = new RegExp(
+  `\\b(?:${oneOf('uvicorn\\.run app\\.run serve_forever start_server launch_server run_server serve\\.run \\.launch\\(')})`,
+);
 const trains = /\.backward\(|\.fit\(|\btrainer\.train\(|\bTrainer\(|\boptimizer\.step\(|\bapply_gradients\(/;
 const looks = either(
   /\b(?:is_available|device_count|get_device_name|get_device_properties)\s*\(/,

@@ -1,6 +1,6 @@
 import { imageParts } from '../catalog/images.ts';
 import { modelByName } from '../catalog/index.ts';
-import { wordSet } from '../catalog/word-patterns.ts';
+import { oneOf, wordSet } from '../catalog/word-patterns.ts';
 import type { Word } from '../command/shell.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -26,8 +26,9 @@ const published = wordSet(
 );
 
 /** Folders in which images have files of their own, and the one that KServe fills. */
-const ofImages =
-  /^\/(?:app|bin|dev|etc|home|lib|mnt\/models|opt|proc|root|sbin|sgl-workspace|srv|sys|tmp|usr|var|vllm-workspace|workspace)(?:\/|$)/;
+const ofImages = new RegExp(
+  `^/(?:${oneOf('app bin dev etc home lib mnt/models opt proc root sbin sgl-workspace srv sys tmp usr var', 'vllm-workspace workspace')})(?:/|$)`,
+);
 
 /** Groups whose controllers add no files to a container. */
 const plainGroups = wordSet('apps batch leaderworkerset.x-k8s.io jobset.x-k8s.io');

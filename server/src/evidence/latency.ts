@@ -1,3 +1,4 @@
+import { oneOf } from '../catalog/word-patterns.ts';
 import { once } from '../model/once.ts';
 import type { Workload } from '../model/workload.ts';
 import { asText, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
@@ -5,13 +6,19 @@ import { asText, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
 /** `latency-critical` in a key or a value. */
 const latencyMark = /latency[-_.]?(?:critical|sensitive)|low[-_.]?latency/i;
 /** `example.com/latency: low`, `criticality: high`. */
-const latencyKey =
-  /(?:^|[/._-])(?:latency|criticality|responsiveness|service-?level|slo|sla)(?:[._-]?(?:class|tier|target))?$/i;
-const latencyValue =
-  /^(?:ultra-?)?(?:low|strict|critical|sensitive|high|interactive|online|real-?time|gold)(?:$|[-_])/i;
+const latencyKey = new RegExp(
+  `(?:^|[/._-])(?:${oneOf('latency criticality responsiveness service-?level slo sla')})(?:[._-]?(?:class|tier|target))?$`,
+  'i',
+);
+const latencyValue = new RegExp(
+  `^(?:ultra-?)?(?:${oneOf('low strict critical sensitive high interactive online real-?time gold')})(?:$|[-_])`,
+  'i',
+);
 /** A class of pods that evict others when they start. */
-const priority =
-  /(?:^|[-_.])(?:critical|high|highest|urgent|prod|production|online|interactive|serving|inference|real-?time|latency\w*)(?:$|[-_.\d])/i;
+const priority = new RegExp(
+  `(?:^|[-_.])(?:${oneOf('critical high highest urgent prod production online interactive serving inference', 'real-?time latency\\w*')})(?:$|[-_.\\d])`,
+  'i',
+);
 
 /** Whether a label, an annotation or the priority class marks the workload as latency-critical: cold starts are not acceptable. */
 export const isLatencyCritical = once(({ manifest, podSets }: Workload): boolean => {

@@ -1,5 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
-import { either, wordSet } from '../catalog/word-patterns.ts';
+import { either, oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { programWords } from '../command/programs.ts';
 import { baseName, type SimpleCommand, type Word } from '../command/shell.ts';
@@ -31,7 +31,10 @@ function turnsOff({ name, value }: Container['env'][number]): boolean {
   return gpuSetting.test(name) && (value === undefined || /^(?:0|-1|false|no|off|none|)$/i.test(value.value));
 }
 
-const gpuSetting = /^(?:\w+_)?(?:USE|ENABLE|WITH|NUM|N|HAS)_?(?:GPUS?|CUDA)$|^(?:GPUS?|CUDA)(?:_ENABLED?|_COUNT)?$/i;
+const gpuSetting = either(
+  new RegExp(`^(?:\\w+_)?(?:${oneOf('USE ENABLE WITH NUM N HAS')})_?(?:GPUS?|CUDA)$`, 'i'),
+  /^(?:GPUS?|CUDA)(?:_ENABLED?|_COUNT)?$/,
+);
 
 /** Programs that start the command elsewhere or share out the GPUs of other pods. */
 const elsewhere = wordSet('ray sky kubectl ssh srun sbatch mpirun mpiexec horovodrun docker runai dask');

@@ -1,3 +1,4 @@
+import { oneOf } from '../catalog/word-patterns.ts';
 import type { Container } from '../model/workload.ts';
 import { isTemplated, type Located } from '../yaml/cursor.ts';
 import { isPlaceholder } from '../yaml/placeholder.ts';
@@ -30,8 +31,9 @@ export function notebookLogins({ env, command, args, image }: Container): readon
 const LONGEST = 20_000;
 
 /** Flags of Jupyter's applications: `--ServerApp.token=…`. */
-const flag =
-  /--(?:(?:Notebook|Server|Lab)App|(?:Password)?IdentityProvider)\.(?:token|password)(?:=|\s+)['"]?([^\s'"`$<>{}();&|]+)/g;
+const applications = oneOf('NotebookApp ServerApp LabApp IdentityProvider PasswordIdentityProvider');
+const word = /[^\s'"`$<>{}();&|]+/.source;
+const flag = new RegExp(`--(?:${applications})\\.(?:token|password)(?:=|\\s+)['"]?(${word})`, 'g');
 
 const ideImage = /(?:code-server|openvscode-server|rstudio)(?::|@|$)/;
 const ideVariable = /^(?:SUDO_)?PASSWORD$|^CONNECTION_TOKEN$/;

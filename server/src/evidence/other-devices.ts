@@ -1,3 +1,4 @@
+import { oneOf } from '../catalog/word-patterns.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import {
   asBoolean,
@@ -119,8 +120,9 @@ function holdsData(path: string): boolean {
 /** Memory and the time zone: programs of any kind mount them. */
 const withoutDevices = /^\/(?:dev\/shm|etc\/(?:localtime|timezone)|usr\/share\/zoneinfo)(?:\/[\w-]+)*\/?$/;
 
-const system =
-  /^\/(?:bin|boot|dev|etc|lib\w*|proc|run|sbin|sys|usr|var\/(?:run|log|lib\/(?:kubelet|docker|containerd|containers|crio|cni|rancher|k0s)))(?:\/|$)/;
+const system = new RegExp(
+  `^/(?:${oneOf('bin boot dev etc lib\\w* proc run sbin sys usr')}|var/(?:run|log|lib/(?:${oneOf('kubelet docker containerd containers crio cni rancher k0s')})))(?:/|$)`,
+);
 
 /** Whether a container sees all devices of its node. */
 export function isPrivileged({ at: container }: Container): boolean {

@@ -1,4 +1,4 @@
-import { wordSet } from '../catalog/word-patterns.ts';
+import { oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { baseName } from '../command/shell.ts';
 import { once } from '../model/once.ts';
@@ -53,8 +53,10 @@ const users = once(({ containers }: PodSet): ReadonlyMap<string, number> => {
 });
 
 /** Directories at the root for data, in which an image has no program that a volume would hide. */
-export const dataPlaces =
-  /^\/(?:mnt\/|pvc\/)?(?:data|datasets?|inputs?|imagenet|coco|corpus|raw[_-]?data|training[_-]data)(?:\/|$)/i;
+export const dataPlaces = new RegExp(
+  `^/(?:mnt/|pvc/)?(?:${oneOf('data datasets? inputs? imagenet coco corpus raw[_-]?data training[_-]data')})(?:/|$)`,
+  'i',
+);
 
 function isForInput({ at, mountPath }: Container['volumeMounts'][number]): boolean {
   return dataPlaces.test(mountPath) || /cache|hugging/i.test(mountPath) || asText(getIn(at, 'readOnly')) === 'true';

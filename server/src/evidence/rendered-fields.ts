@@ -1,4 +1,5 @@
 import type { ApiType } from '../catalog/index.ts';
+import { either } from '../catalog/word-patterns.ts';
 import type { YamlScalar } from '../yaml/node.ts';
 
 /** What a Helm template makes of a field, whatever its values are: text instead of a number, or Go's notation of a mapping or a list. */
@@ -27,8 +28,10 @@ export function renderedProblem({ span }: YamlScalar, type: ApiType, text: strin
 const LONGEST = 500;
 
 /** One value in quotes, or one that `quote` puts into quotes. */
-const quotedValue =
-  /^(?:(["'])\{\{-?[^{}"']*\.Values\.[^{}"']*\}\}\1|\{\{-?[^{}|]*\.Values\.[^{}]*\|\s*s?quote\s*-?\}\})$/;
+const quotedValue = either(
+  /^(["'])\{\{-?[^{}"']*\.Values\.[^{}"']*\}\}\1$/,
+  /^\{\{-?[^{}|]*\.Values\.[^{}]*\|\s*s?quote\s*-?\}\}$/,
+);
 
 /** A value as it is, without a function that writes YAML. */
 const bareValue = /^\{\{-?\s*\$?\.Values(?:\.\w+)+\s*-?\}\}$/;

@@ -1,5 +1,6 @@
 import { imageParts, isPlainVllm } from '../catalog/images.ts';
 import type { Release } from '../catalog/server-support.ts';
+import { oneOf } from '../catalog/word-patterns.ts';
 import type { Container } from '../model/workload.ts';
 import { asText, getIn, isTemplated } from '../yaml/cursor.ts';
 
@@ -41,8 +42,11 @@ function mayInstall({ at, value }: Container['command'][number]): boolean {
 function releaseOf(image: string): Release | undefined {
   const { repository, tag = '' } = imageParts(image);
   if (!/(?:^|\/)vllm-openai$/.test(repository) && !isOllama.test(repository)) return undefined;
-  const parts = /^v?(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:\.post\d+)?(?:-(?:cu\d+|x86_64|amd64|aarch64|arm64|rocm))*$/.exec(
-    tag,
-  );
+  const parts = releaseTag.exec(tag);
   return parts === null ? undefined : [Number(parts[1]), Number(parts[2]), Number(parts[3])];
 }
+
+/** `v0.10.2`, `0.5.4-rocm`: a release, also built for some hardware. */
+const releaseTag = new RegExp(
+  `^v?(\\d{1,3})\\.(\\d{1,3})\\.(\\d{1,3})(?:\\.post\\d+)?(?:-(?:${oneOf('cu\\d+ x86_64 amd64 aarch64 arm64 rocm')}))*$`,
+);

@@ -1,3 +1,4 @@
+import { either } from '../catalog/word-patterns.ts';
 import { rootCursor } from '../yaml/cursor.ts';
 import { parseDocument } from '../yaml/parse.ts';
 import { type Field, type Fields, fieldOf, isFields, isTemplateText, type Template } from './fields.ts';
@@ -116,9 +117,7 @@ export function templateField(name: string, field: string): string {
 
 /** Whether a text can state values. Other files are not read. */
 export function statesValues(text: string): boolean {
-  return /\b(?:variable|module)\s{1,9}"|\blocals\s{0,9}\{|"(?:aws_launch_template|azurerm_resource_group|\w{1,20}_cluster)"/.test(
-    text,
-  );
+  return stated.test(text);
 }
 
 /** JSON is YAML. */
@@ -290,3 +289,9 @@ function valueNamed(name: string, values: TerraformValues): Field {
   const place = part === '#' ? values.get('count.index') : part;
   return Array.isArray(whole) && typeof place === 'string' ? (whole[Number(place)] ?? null) : null;
 }
+
+const stated = either(
+  /\b(?:variable|module)\s{1,9}"/,
+  /\blocals\s{0,9}\{/,
+  /"(?:aws_launch_template|azurerm_resource_group|\w{1,20}_cluster)"/,
+);

@@ -1,3 +1,4 @@
+import { oneOf } from '../catalog/word-patterns.ts';
 import { once } from '../model/once.ts';
 import { useOf } from '../model/process-input.ts';
 import { pathsAbove } from '../model/scripts.ts';
@@ -89,12 +90,15 @@ export function outlivesNode(source: string, volume: Cursor): boolean {
     case 'image':
       return false;
     case 'hostPath':
-      return !/^\/(dev|tmp|var|sys|proc|usr|etc|run|lib|lib64|opt|boot|local|scratch|mnt\/(local|disks|k8s-disks|nvme|ssd|stateful|scratch|ephemeral|resource)[^/]*)(\/|$)/.test(
-        asText(getIn(volume, 'hostPath', 'path')) ?? '',
-      );
+      return !ofNode.test(asText(getIn(volume, 'hostPath', 'path')) ?? '');
     case 'csi':
       return !/secrets-store|cert-manager|spiffe|image/.test(asText(getIn(volume, 'csi', 'driver')) ?? '');
     default:
       return true;
   }
 }
+
+/** Folders of a node that do not outlive it, or that hold its system. */
+const ofNode = new RegExp(
+  `^/(${oneOf('dev tmp var sys proc usr etc run lib lib64 opt boot local scratch')}|mnt/(${oneOf('local disks k8s-disks nvme ssd stateful scratch ephemeral resource')})[^/]*)(/|$)`,
+);

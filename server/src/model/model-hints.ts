@@ -1,6 +1,7 @@
 import { imageParts } from '../catalog/images.ts';
 import type { GpuModel } from '../catalog/index.ts';
 import { acceleratorResource, gpusByLabel, gpusNamed, mayNameGpu } from '../catalog/index.ts';
+import { either, oneOf } from '../catalog/word-patterns.ts';
 import { asString, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { cardInTexts, commentModels } from './comment-models.ts';
 import {
@@ -221,8 +222,13 @@ function modelsOnMachine(key: string, value: string): readonly GpuModel[] {
   return stated.length > 0 ? stated : modelsOnNodes(value);
 }
 
-const machineField =
-  /(?:instance|machine|node|vm|server)[-_]?(?:type|class|size|shape|family|profile|pools?|groups?)$|^(?:shape|sku)$/i;
+const machineField = either(
+  new RegExp(
+    `(?:${oneOf('instance machine node vm server')})[-_]?(?:${oneOf('type class size shape family profile pools? groups?')})$`,
+    'i',
+  ),
+  /^(?:shape|sku)$/,
+);
 
 /** Environment variables and arguments about accelerators, and the resources that Ray and Slurm schedule by. */
 function argumentHints({ manifest: { root }, pod, containers }: HintSource): readonly NamedModels[] {

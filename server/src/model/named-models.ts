@@ -9,7 +9,7 @@ import {
   mayNameGpu,
 } from '../catalog/index.ts';
 import { gpusByPciLabel } from '../catalog/pci-devices.ts';
-import { either, partOf } from '../catalog/word-patterns.ts';
+import { either, oneOf, partOf } from '../catalog/word-patterns.ts';
 import { isTemplated, keyOf, type Located } from '../yaml/cursor.ts';
 import type { ModelFrom, ModelHint } from './workload.ts';
 
@@ -89,9 +89,7 @@ export function holdsDevices(key: string): boolean {
 
 /** Whether a key is about something else, in which `a10` and `v100` are ordinary values. */
 function isAboutPlaces(key: string): boolean {
-  return /(?:^|\/|\.|-)(?:hostname|zone|region|rack|row|os|arch|version|release)$|^(?:topology|failure-domain)\./.test(
-    key,
-  );
+  return ofPlaces.test(key);
 }
 
 /**
@@ -153,3 +151,8 @@ export function modelsInResource(resource: string): readonly GpuModel[] {
     ? []
     : gpusNamed(short, /gpu/i.test(short));
 }
+
+const ofPlaces = either(
+  new RegExp(`(?:^|/|\\.|-)(?:${oneOf('hostname zone region rack row os arch version release')})$`),
+  /^(?:topology|failure-domain)\./,
+);

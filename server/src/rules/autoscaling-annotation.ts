@@ -14,7 +14,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * Knative rejects or ignores an autoscaling annotation, or KServe a deploymentMode.
+ * An autoscaling annotation that Knative rejects or ignores, or a deploymentMode that KServe rejects or ignores.
  *
  * ## Why
  *

@@ -1,4 +1,5 @@
 import { titleOf } from '../catalog/program-records.ts';
+import { either, partOf } from '../catalog/word-patterns.ts';
 import { declaredPorts } from '../evidence/listening-port.ts';
 import { calledService, configMapUrls, type ServiceUrl, serviceUrls } from '../evidence/service-urls.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -293,7 +294,9 @@ function checkLoopback(
 }
 
 /** Names for the address of a model server, and that of commands. */
-const ofModels =
-  /^The command line$|openai|ollama|llm|gpt|tgi|sglang|triton|model|infer|embed|rerank|completion|api_base/i;
+const ofModels = either(
+  /^The command line$/i,
+  partOf('openai ollama llm gpt tgi sglang triton model infer embed rerank completion api_base'),
+);
 
 const mayServe = /\bserve|\.sh\b|\.\/|ollama|forward|tunnel|ssh|socat|proxy|supervisor|&/;

@@ -15,7 +15,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A command of a script fails wherever it runs: it asks a question, its shell does not know it, or an earlier run has done it.
+ * A command of a script fails wherever it runs: it asks a question, its shell does not know it, or an earlier run has already done its work.
  *
  * ## Why
  *

@@ -1,5 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
-import { either, partOf, wordSet } from '../catalog/word-patterns.ts';
+import { either, oneOf, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { plural } from '../cost/money.ts';
 import { lacksTensorRt } from '../evidence/frigate.ts';
 import { isPlainCudaBuild } from '../evidence/gpu-programs.ts';
@@ -142,7 +142,9 @@ const vendors = [
     name: 'NVIDIA GPUs',
     publisher: either(
       /^nvcr\.io\/nim\//,
-      /^nvcr\.io\/nvidia\/(?:pytorch|tensorflow|jax|cuda|tensorrt|tritonserver|nemo|vllm|sglang)(?:[-/]|$)/,
+      new RegExp(
+        `^nvcr\\.io/nvidia/(?:${oneOf('pytorch tensorflow jax cuda tensorrt tritonserver nemo vllm sglang')})(?:[-/]|$)`,
+      ),
       /^(?:docker\.io\/)?nvidia\/cuda$/,
     ),
     word: /^(?:(?:cuda|cudnn|tensorrt)\d*|cu1[1-3]\d)$/,

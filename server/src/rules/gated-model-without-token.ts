@@ -24,7 +24,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
- * A model server or an init container downloads a gated model without a token, or a server any model although it is set to stay offline.
+ * A model server or an init container downloads a gated model without a token, or any model while it is set to stay offline.
  *
  * ## Why
  *

@@ -8,7 +8,7 @@ import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A metric of a HorizontalPodAutoscaler, or of an InferenceService, a job or a chart that gets one, is rejected.
+ * A metric of a HorizontalPodAutoscaler is rejected: its own, or that of an InferenceService, job or chart that creates one.
  *
  * ## Why
  *

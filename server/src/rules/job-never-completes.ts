@@ -17,7 +17,7 @@ import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A container that never exits keeps the pod of a Job, and the GPUs, when the work has ended.
+ * A container that never exits keeps the pod of a Job and its GPUs after the work has ended.
  *
  * ## Why
  *

@@ -30,7 +30,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * All pods of a distributed job have the same rank or none, or look for the first node in themselves.
+ * All pods of a distributed job have the same rank or none, or each takes itself for the first node.
  *
  * ## Why
  *

@@ -12,7 +12,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A security context that contradicts itself, or whose fields are those of the other level.
+ * A security context that contradicts itself, or has fields that only pods or only containers can have.
  *
  * ## Why
  *

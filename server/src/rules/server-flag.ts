@@ -41,7 +41,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A flag of a model server has a name or a value with which the server exits, or lacks another flag that it needs.
+ * A model server exits because of a flag: its name is unknown, its value is invalid, or another flag that it needs is missing.
  *
  * ## Why
  *

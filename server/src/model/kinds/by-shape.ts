@@ -1,4 +1,4 @@
-import { either } from '../../catalog/word-patterns.ts';
+import { either, oneOf } from '../../catalog/word-patterns.ts';
 import { asText, getIn, keyOf } from '../../yaml/cursor.ts';
 import { table } from '../../yaml/table.ts';
 import { product } from '../count.ts';
@@ -107,8 +107,8 @@ const onDemand = /^Auto-?scal|^Scaled|Autoscal(?:er|ing)$/;
 
 /** Kinds whose objects other objects or users choose: their pods do not run. */
 const definitions = either(
-  /(?:Template|Class|Profile|Definition|Type|Kind|Blueprint|Preset|Composition|Defaults|Catalog)$/,
-  /(?:Runtime|Config|Configuration|Policy|Sensor)$/,
+  endsWith('Template Class Profile Definition Type Kind Blueprint Preset Composition Defaults Catalog'),
+  endsWith('Runtime Config Configuration Policy Sensor'),
 );
 
 /** Groups whose objects never run pods themselves: schemas, policies, queues, infrastructure, overlays. */
@@ -135,9 +135,16 @@ const podlessKinds = either(
   /^nvidia\.com\/(?:ClusterPolicy|NVIDIADriver|GPUCluster)$|^serving\.kserve\.io\/InferenceGraph$/,
   /^workload\.codeflare\.dev\/AppWrapper$|^argoproj\.io\/Application(?:Set)?$/,
   // Nodes, what they offer, and what may be requested of them.
-  /(?:Node|NodeGroup|NodePool|Machine|MachinePool|MachineSet|MachineDeployment|Host|HostClaim|Device|Driver|Plugin)$/,
-  /(?:Quota|Queue|Flavor|Budget|LimitRange|Claim|Slice|PodGroup|Reservation|HardwareProfile|AcceleratorProfile)$/,
+  endsWith(
+    'Node NodeGroup NodePool Machine MachinePool MachineSet MachineDeployment Host HostClaim Device Driver Plugin',
+  ),
+  endsWith('Quota Queue Flavor Budget LimitRange Claim Slice PodGroup Reservation HardwareProfile AcceleratorProfile'),
   // Organization, reports and settings.
-  /(?:Project|Team|Tenant|Department|Namespace|Offering|Inventory|Report|Recommendation)$/,
-  /(?:Cache|Overlay|Provider|Parameters|Gateway)$/,
+  endsWith('Project Team Tenant Department Namespace Offering Inventory Report Recommendation'),
+  endsWith('Cache Overlay Provider Parameters Gateway'),
 );
+
+/** A pattern for kinds that end with one of these words. */
+function endsWith(words: string): RegExp {
+  return new RegExp(`(?:${oneOf(words)})$`);
+}
