@@ -1,5 +1,6 @@
 import { imageParts } from '../catalog/images.ts';
 import { either, partOf, wordSet } from '../catalog/word-patterns.ts';
+import { chosenTask } from '../command/chosen-task.ts';
 import { endsByItself, pythonCode } from '../command/inline-python.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { programWords, recognizeProgram } from '../command/programs.ts';
@@ -128,13 +129,17 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
   const parts = script.replace(extension, '').split(/[/.:]+/);
   // A folder or a package often names the step of a script such as main.py.
   const named = parts.slice(-2).flatMap(wordsOf);
-  const found =
-    taskOf(wordsOf(parts.at(-1) ?? '')) ?? taskOf(named) ?? taskOf([...named, ...subcommandOf(words, script)]);
+  const next = words.slice(words.indexOf(script) + 1);
+  const task = chosenTask(next) ?? '';
+  const byName = taskOf(wordsOf(parts.at(-1) ?? '')) ?? taskOf(named);
+  const found = byName ?? taskOf([...named, ...wordsOf(task)]);
   // A name alone does not say that nothing computes, if a flag names a model.
   if (found?.maybe === true && words.some((word) => modelFlag.test(word))) return undefined;
   // A model may filter or write the data.
   const isData = found?.task === 'prepares data' || found?.task === 'collects data';
-  const maybe = found?.maybe === true || (isData && words.some((word) => /^--?model/.test(word)));
+  const readsModel = isData && words.some((word) => /^--?model/.test(word));
+  // After `--stage`, others may follow.
+  const maybe = found?.maybe === true || readsModel || (byName === undefined && task !== next[0]);
   return found && { ...found, by, maybe };
 }
 
@@ -160,7 +165,8 @@ function otherTask(words: readonly string[], name: string): string | undefined {
   // A variable may name a codec or a filter of the GPU.
   if (/^python[\d.]*$/.test(name) && words[1] === '-m' && words[2] === 'http.server') return 'serves files';
   if (isOfDatabase.test(line)) return 'changes a database';
-  if (/^celery\b.*\s(?:beat|flower)(?:\s|$)/.test(words.slice(0, 8).join(' '))) return 'schedules or shows tasks';
+  if (/^(?:python[\d.]* -m )?celery\b.*\s(?:beat|flower)(?:\s|$)/.test(words.slice(0, 10).join(' ')))
+    return 'schedules or shows tasks';
   if (name === 'ffmpeg' && words.includes('-i') && !words.some((word) => word.includes('$')))
     return 'converts media on the CPU';
   return name === 'kubectl' || name === 'argo' || /^ray job submit\b/.test(line) ? 'starts work elsewhere' : undefined;
@@ -172,7 +178,7 @@ const isOfDatabase = either(
 );
 
 /** Web pages with the course of a training. */
-const viewers = wordSet('tensorboard visdom aim');
+const viewers = wordSet('tensorboard visdom aim optuna-dashboard');
 
 const unpackers = wordSet('tar unzip unrar gunzip gzip unxz unzstd zstd 7z pigz');
 
@@ -185,12 +191,6 @@ function scriptOf(words: readonly string[]): string | undefined {
   const at = words.findIndex((word) => !word.startsWith('-'));
   const script = words[at];
   return words[at - 1] === '-c' ? undefined : script;
-}
-
-/** The words of the command that a script is given: `python cli.py download-models`. */
-function subcommandOf(words: readonly string[], script: string): readonly string[] {
-  const next = words[words.indexOf(script) + 1] ?? '';
-  return /^[A-Za-z][\w-]{2,40}$/.test(next) ? wordsOf(next) : [];
 }
 
 /** Words for the weights of a model in the names of scripts. */
@@ -254,7 +254,9 @@ function isEngineering(words: readonly string[]): boolean {
 }
 
 /** The task that the words of a script's name describe. */
-function taskOf(words: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | undefined {
+function taskOf(written: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | undefined {
+  // `preprocessing2.py`, but also `hdf5`.
+  const words = [...new Set([...written, ...written.map((word) => word.replace(/\d+$/, ''))])];
   const has = (...some: readonly string[]) => some.some((word) => words.includes(word));
   const starts = (stem: RegExp) => words.some((word) => stem.test(word));
   const isFile = has(...fileFormats);
