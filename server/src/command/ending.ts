@@ -127,11 +127,18 @@ function endsForSure(command: SimpleCommand): boolean {
   const words = programWords(command);
   const named = wordsOf(found.program);
   const isTold = trainingTask.has(chosenTask(words.slice(words.findIndex(isFile) + 1)) ?? '');
+  if (named.some((word) => repeating.has(word))) return false;
   if (isTold ? staysWithTask(found.program) : named.some((word) => serverWords.has(word) || word === 'trainer'))
     return false;
   if (words.some(mayWait)) return false;
   return found.use === 'training' || named.some((word) => stepWords.has(word));
 }
+
+/** What work that starts again by itself is called, and work after which a server starts. */
+const repeating = wordSet(
+  'loop continuous continuously continual online live realtime periodic scheduled incremental auto watch',
+  'serve serving server api',
+);
 
 const trainingTask = wordSet('train fit finetune fine-tune pretrain');
 

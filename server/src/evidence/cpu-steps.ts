@@ -6,7 +6,7 @@ import { wordsOf } from '../command/name-words.ts';
 import { programWords, recognizeProgram } from '../command/programs.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
 import { processInput, useOf } from '../model/process-input.ts';
-import type { Container, Workload } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { isTemplated } from '../yaml/cursor.ts';
 
 /** What a container does that needs no accelerator. */
@@ -40,12 +40,14 @@ function copyOf(commands: readonly SimpleCommand[]): CpuStep | undefined {
  * The step that a container does by its names, if its command says nothing else: at least two of the names of the container, its workload and its
  * image say the same, and none says anything that may need a device.
  */
-export function cpuStepByName(container: Container, workload: Workload): CpuStep | undefined {
+export function cpuStepByName(container: Container, podSet: PodSet, workload: Workload): CpuStep | undefined {
   const commands = commandsOf(container);
   const { use } = useOf(container);
   if (commands === undefined || (use !== null && use !== 'batch') || commands.some(usesDevices)) return undefined;
   const { repository } = imageParts(container.image?.value ?? '');
-  const names = [container.name ?? '', workload.name ?? '', baseName(repository)];
+  // The name of a pipeline is that of all its steps.
+  const object = workload.podSets.length > 1 ? podSet.name : (workload.name ?? '');
+  const names = [container.name ?? '', object, baseName(repository)];
   if (names.some((name) => deviceWords.test(name) || wordsOf(name).some((word) => otherWork.has(word))))
     return undefined;
   const tasks = names.map((name) => taskOf(wordsOf(name))?.task);
@@ -215,7 +217,7 @@ const otherWork = wordSet(
   'train trainer training finetune serve server serving api eval evaluate infer inference predict generate',
   'benchmark bench test onnx embed embedding embeddings transcribe encode caption no skip worker notebook jupyter',
   'demo ui predictions synthetic synth augment augmented rollout rollouts distill distillation preference label annotate',
-  'llm llms vlm clip sam bert',
+  'llm llms vlm clip sam bert latent latents vae',
 );
 
 /** Data that is often prepared on devices. */
