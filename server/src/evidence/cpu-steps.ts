@@ -1,5 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
-import { either, partOf, wordSet } from '../catalog/word-patterns.ts';
+import { either, oneOf, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { chosenTask } from '../command/chosen-task.ts';
 import { endsByItself, pythonCode } from '../command/inline-python.ts';
 import { wordsOf } from '../command/name-words.ts';
@@ -135,17 +135,19 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
   const task = chosenTask(next) ?? '';
   const byName = taskOf(wordsOf(parts.at(-1) ?? '')) ?? taskOf(named);
   const found = byName ?? taskOf([...named, ...wordsOf(task)]);
-  // A name alone does not say that nothing computes, if a flag names a model.
-  if (found?.maybe === true && words.some((word) => modelFlag.test(word))) return undefined;
+  // After `--stage`, others may follow.
+  const isUnsure = found?.maybe === true || (byName === undefined && task !== next[0]);
+  // Words alone do not say that nothing computes, if a flag names a model.
+  if (isUnsure && words.some((word) => modelFlag.test(word))) return undefined;
   // A model may filter or write the data.
   const isData = found?.task === 'prepares data' || found?.task === 'collects data';
-  const readsModel = isData && words.some((word) => /^--?model/.test(word));
-  // After `--stage`, others may follow.
-  const maybe = found?.maybe === true || readsModel || (byName === undefined && task !== next[0]);
+  const maybe = isUnsure || (isData && words.some((word) => modelFlag.test(word)));
   return found && { ...found, by, maybe };
 }
 
-const modelFlag = /^--?(?:model|detector|weights|checkpoint|ckpt|llm)(?![a-z])/;
+const modelFlag = new RegExp(
+  `^--?(?:[a-z]+[-_])?(?:${oneOf('model detector weights checkpoint ckpt llm encoder embedder vae')})(?![a-z])`,
+);
 
 /** Whether Python code only fetches files from a hub. */
 function onlyDownloads(code: string): boolean {
