@@ -136,18 +136,21 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
   const byName = taskOf(wordsOf(parts.at(-1) ?? '')) ?? taskOf(named);
   const found = byName ?? taskOf([...named, ...wordsOf(task)]);
   // After `--stage`, others may follow.
-  const isUnsure = found?.maybe === true || (byName === undefined && task !== next[0]);
+  const isChosen = byName === undefined && task !== next[0];
+  const readsModel = words.some((word) => modelFlag.test(word));
   // Words alone do not say that nothing computes, if a flag names a model.
-  if (isUnsure && words.some((word) => modelFlag.test(word))) return undefined;
+  if ((found?.maybe === true && readsModel) || (isChosen && words.some((word) => anyModelFlag.test(word))))
+    return undefined;
   // A model may filter or write the data.
   const isData = found?.task === 'prepares data' || found?.task === 'collects data';
-  const maybe = isUnsure || (isData && words.some((word) => modelFlag.test(word)));
+  const maybe = found?.maybe === true || isChosen || (isData && words.some((word) => /^--?model/.test(word)));
   return found && { ...found, by, maybe };
 }
 
-const modelFlag = new RegExp(
-  `^--?(?:[a-z]+[-_])?(?:${oneOf('model detector weights checkpoint ckpt llm encoder embedder vae')})(?![a-z])`,
-);
+const modelFlag = /^--?(?:model|detector|weights|checkpoint|ckpt|llm)(?![a-z])/;
+
+/** Also that of a part of the program: `--embedding_model`. */
+const anyModelFlag = new RegExp(`^--?(?:[a-z]+[-_])?(?:${oneOf('model weights llm encoder embedder vae')})(?![a-z])`);
 
 /** Whether Python code only fetches files from a hub. */
 function onlyDownloads(code: string): boolean {
