@@ -64,6 +64,16 @@ export function countedResource(written: string): string | undefined {
   return others.length === 0 ? only?.meant : undefined;
 }
 
+/**
+ * Whether a request means the memory of NVIDIA's GPUs by a label of nodes (`nvidia.com/gpu.memory`), or in bytes. HAMi and others share memory in MiB,
+ * under names that a cluster may change.
+ */
+export function isMemoryOfGpus(written: string, amount: string): boolean {
+  if (listedResource(written) !== undefined) return false;
+  const ofBytes = /^nvidia\.com\/(?:gpu[-._]?(?:memory|vram)|vram)$/i.test(written) && /\d[KMGT]i?$/.test(amount);
+  return ofBytes || written === 'nvidia.com/gpu.memory';
+}
+
 const amounts = wordSet('all any count number num total present');
 
 /**

@@ -3,10 +3,11 @@ import { wordSet } from '../catalog/word-patterns.ts';
 import { once } from '../yaml/once.ts';
 import { sleepSeconds, timeLimit } from './durations.ts';
 import { endsByItself, onlyLooks, pythonCode } from './inline-python.ts';
+import { wordsOf } from './name-words.ts';
 import { preparesByName, setsVariables } from './preparing.ts';
 import { programWords, recognizeProgram } from './programs.ts';
 import { allCommands, baseName, type SimpleCommand, type Statement, type Word } from './shell.ts';
-import { endsByName, isPlainName } from './staying-names.ts';
+import { endsByName, isPlainName, serverWords } from './staying-names.ts';
 
 /** A wait as a statement, without what comes before it. */
 export interface Wait {
@@ -214,10 +215,23 @@ export function lastWord(statement: Statement): Word | undefined {
 /** What a command does, according to the catalog, if it is known to end. */
 export function doesOf(command: SimpleCommand) {
   const [program = '', option, module = ''] = programWords(command);
+  if (taskRunners.has(baseName(program)) && startsServer(command)) return undefined;
   // Some commands are also modules: `python -m pip`.
   const own = commandNamed(baseName(program), option)?.does;
   return own ?? doesName(isPython([program]) && option === '-m' ? module : program);
 }
+
+const taskRunners = wordSet('make npm');
+
+/** Whether a task of the project has the name of what stays: `npm start`, `make serve`, `npm run dev`. */
+function startsServer(command: SimpleCommand): boolean {
+  const [program = '', ...rest] = programWords(command);
+  // `npm run build` is the task build, but `make run` is run.
+  const tasks = rest.filter((word) => /^[a-z]/.test(word) && (word !== 'run' || baseName(program) === 'make'));
+  return tasks.some((task) => wordsOf(task).some((word) => serverWords.has(word) || serves.has(word)));
+}
+
+const serves = wordSet('serve server serving api dev watch up preview prod production backend frontend');
 
 function doesName(program: string) {
   return commandNamed(baseName(program))?.does;

@@ -1,6 +1,7 @@
 import { commandNamed } from '../catalog/program-records.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { foregroundFlag } from './background.ts';
+import { chosenTask } from './chosen-task.ts';
 import { timeLimit } from './durations.ts';
 import { doesOf, effectOf, isScript, onlyListsDevices, runsUnknownScript, waitOf } from './effects.ts';
 import { pythonCode } from './inline-python.ts';
@@ -9,7 +10,7 @@ import type { ProcessInput } from './processes.ts';
 import { programWords, recognizeProgram } from './programs.ts';
 import { hasTrainingFlag } from './script-names.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand, type Statement, type Word } from './shell.ts';
-import { isPlainName, serverWords } from './staying-names.ts';
+import { isPlainName, serverWords, staysWithTask } from './staying-names.ts';
 
 /** A command line that certainly ends. */
 export interface Ending {
@@ -123,16 +124,32 @@ function endsForSure(command: SimpleCommand): boolean {
   if (doesOf(command) === 'ends' || pythonCode(command) !== undefined || timeLimit(command) !== undefined) return true;
   const found = recognizeProgram([command]);
   if (found === undefined || found.confidence === 'certain') return found !== undefined;
+  const words = programWords(command);
   const named = wordsOf(found.program);
-  if (named.some((word) => serverWords.has(word) || word === 'trainer')) return false;
-  if (programWords(command).some(mayWait)) return false;
+  const isTold = trainingTask.has(chosenTask(words.slice(words.findIndex(isFile) + 1)) ?? '');
+  if (named.some((word) => repeating.has(word))) return false;
+  if (isTold ? staysWithTask(found.program) : named.some((word) => serverWords.has(word) || word === 'trainer'))
+    return false;
+  if (words.some(mayWait)) return false;
   return found.use === 'training' || named.some((word) => stepWords.has(word));
+}
+
+/** What work that starts again by itself is called, and work after which a server starts. */
+const repeating = wordSet(
+  'loop continuous continuously continual online live realtime periodic scheduled incremental auto watch',
+  'serve serving server api',
+);
+
+const trainingTask = wordSet('train fit finetune fine-tune pretrain');
+
+function isFile(word: string): boolean {
+  return word.endsWith('.py');
 }
 
 /** Words in the names of scripts that prepare or measure something. */
 const stepWords: ReadonlySet<string> = new Set([
   ...['download', 'downloader', 'convert', 'converter', 'export', 'preprocess', 'tokenize', 'prepare', 'quantize'],
-  ...['merge', 'upload', 'benchmark', 'benchmarks', 'bench', 'smoke', 'sanity', 'selftest'],
+  ...['merge', 'upload', 'benchmark', 'benchmarks', 'bench', 'smoke', 'sanity', 'selftest', 'evaluate'],
 ]);
 
 /** Loops without a known end, and launchers of programs whose use is unknown. */
@@ -142,5 +159,6 @@ function mayStay(statement: Statement): boolean {
   const words = programWords(statement);
   const launches =
     commandNamed(baseName(words[0] ?? ''), words[1])?.runs ?? commandNamed(baseName(words[0] ?? ''))?.runs;
-  return launches === 'processes' && recognizeProgram([statement])?.confidence !== 'certain';
+  const trains = hasTrainingFlag(words) && !words.some(mayWait);
+  return launches === 'processes' && !trains && recognizeProgram([statement])?.confidence !== 'certain';
 }

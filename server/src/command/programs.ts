@@ -2,6 +2,7 @@ import { imageOf, imageParts } from '../catalog/images.ts';
 import { commandNamed, moduleNamed, type Use } from '../catalog/program-records.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { once } from '../yaml/once.ts';
+import { chosenTask } from './chosen-task.ts';
 import { useByFlags, useByVariables } from './flag-use.ts';
 import { readFlags } from './flags.ts';
 import { pythonCode, useOfPython } from './inline-python.ts';
@@ -114,10 +115,11 @@ function recognize(words: readonly string[], depth: number): RecognizedProgram |
   return named?.use === 'training' ? named : bySubcommand(name, rest);
 }
 
-/** `simulator train`, `python main.py fit`: a program or script of unknown use whose first argument says that it trains. */
-function bySubcommand(name: string, [own = '', next = '']: readonly string[]): RecognizedProgram | undefined {
+/** `simulator train`, `python main.py --mode fit`: a program or script of unknown use whose arguments say that it trains. */
+function bySubcommand(name: string, words: readonly string[]): RecognizedProgram | undefined {
+  const [own = '', next = ''] = words;
   // `yolo segment train`
-  const first = name === 'yolo' && tasks.has(own) ? next : own;
+  const first = name === 'yolo' && tasks.has(own) ? next : (chosenTask(words) ?? '');
   // `dataset.py train` reads a part of the data.
   const isOfData = wordsOf(name).some((word) => /^(?:data(?:set)?|split|tokenizer|vocab)$/.test(word));
   return trains.has(first) && !isOfData ? { program: name, use: 'training', confidence: 'likely' } : undefined;

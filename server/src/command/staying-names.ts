@@ -16,6 +16,14 @@ export function endsByName(script: string | undefined): boolean {
 /** What a script that starts something is called, whatever that is. */
 const startWords: ReadonlySet<string> = new Set(['main', 'run', 'start', 'launch', 'entrypoint']);
 
+/** Whether a program with a subcommand may still stay: `cli.py train` ends, `worker.py train` waits for work. */
+export function staysWithTask(program: string): boolean {
+  const words = wordsOf(baseName(program));
+  return words.some(
+    (word) => serverWords.has(word) && !startWords.has(word) && !/^(?:app|manage|index|ui|web)$/.test(word),
+  );
+}
+
 /** What servers and other programs that stay are called. */
 export const serverWords = wordSet(
   'main app run start launch web demo bot worker daemon service gradio webui ui entrypoint manage index listener',

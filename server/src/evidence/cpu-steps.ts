@@ -1,11 +1,12 @@
 import { imageParts } from '../catalog/images.ts';
-import { either, partOf, wordSet } from '../catalog/word-patterns.ts';
+import { either, oneOf, partOf, wordSet } from '../catalog/word-patterns.ts';
+import { chosenTask } from '../command/chosen-task.ts';
 import { endsByItself, pythonCode } from '../command/inline-python.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { programWords, recognizeProgram } from '../command/programs.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
 import { processInput, useOf } from '../model/process-input.ts';
-import type { Container, Workload } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { isTemplated } from '../yaml/cursor.ts';
 
 /** What a container does that needs no accelerator. */
@@ -39,12 +40,14 @@ function copyOf(commands: readonly SimpleCommand[]): CpuStep | undefined {
  * The step that a container does by its names, if its command says nothing else: at least two of the names of the container, its workload and its
  * image say the same, and none says anything that may need a device.
  */
-export function cpuStepByName(container: Container, workload: Workload): CpuStep | undefined {
+export function cpuStepByName(container: Container, podSet: PodSet, workload: Workload): CpuStep | undefined {
   const commands = commandsOf(container);
   const { use } = useOf(container);
   if (commands === undefined || (use !== null && use !== 'batch') || commands.some(usesDevices)) return undefined;
   const { repository } = imageParts(container.image?.value ?? '');
-  const names = [container.name ?? '', workload.name ?? '', baseName(repository)];
+  // The name of a pipeline is that of all its steps.
+  const object = workload.podSets.length > 1 ? podSet.name : (workload.name ?? '');
+  const names = [container.name ?? '', object, baseName(repository)];
   if (names.some((name) => deviceWords.test(name) || wordsOf(name).some((word) => otherWork.has(word))))
     return undefined;
   const tasks = names.map((name) => taskOf(wordsOf(name))?.task);
@@ -128,17 +131,26 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
   const parts = script.replace(extension, '').split(/[/.:]+/);
   // A folder or a package often names the step of a script such as main.py.
   const named = parts.slice(-2).flatMap(wordsOf);
-  const found =
-    taskOf(wordsOf(parts.at(-1) ?? '')) ?? taskOf(named) ?? taskOf([...named, ...subcommandOf(words, script)]);
-  // A name alone does not say that nothing computes, if a flag names a model.
-  if (found?.maybe === true && words.some((word) => modelFlag.test(word))) return undefined;
+  const next = words.slice(words.indexOf(script) + 1);
+  const task = chosenTask(next) ?? '';
+  const byName = taskOf(wordsOf(parts.at(-1) ?? '')) ?? taskOf(named);
+  const found = byName ?? taskOf([...named, ...wordsOf(task)]);
+  // After `--stage`, others may follow.
+  const isChosen = byName === undefined && task !== next[0];
+  const readsModel = words.some((word) => modelFlag.test(word));
+  // Words alone do not say that nothing computes, if a flag names a model.
+  if ((found?.maybe === true && readsModel) || (isChosen && words.some((word) => anyModelFlag.test(word))))
+    return undefined;
   // A model may filter or write the data.
   const isData = found?.task === 'prepares data' || found?.task === 'collects data';
-  const maybe = found?.maybe === true || (isData && words.some((word) => /^--?model/.test(word)));
+  const maybe = found?.maybe === true || isChosen || (isData && words.some((word) => /^--?model/.test(word)));
   return found && { ...found, by, maybe };
 }
 
 const modelFlag = /^--?(?:model|detector|weights|checkpoint|ckpt|llm)(?![a-z])/;
+
+/** Also that of a part of the program: `--embedding_model`. */
+const anyModelFlag = new RegExp(`^--?(?:[a-z]+[-_])?(?:${oneOf('model weights llm encoder embedder vae')})(?![a-z])`);
 
 /** Whether Python code only fetches files from a hub. */
 function onlyDownloads(code: string): boolean {
@@ -160,7 +172,8 @@ function otherTask(words: readonly string[], name: string): string | undefined {
   // A variable may name a codec or a filter of the GPU.
   if (/^python[\d.]*$/.test(name) && words[1] === '-m' && words[2] === 'http.server') return 'serves files';
   if (isOfDatabase.test(line)) return 'changes a database';
-  if (/^celery\b.*\s(?:beat|flower)(?:\s|$)/.test(words.slice(0, 8).join(' '))) return 'schedules or shows tasks';
+  if (/^(?:python[\d.]* -m )?celery\b.*\s(?:beat|flower)(?:\s|$)/.test(words.slice(0, 10).join(' ')))
+    return 'schedules or shows tasks';
   if (name === 'ffmpeg' && words.includes('-i') && !words.some((word) => word.includes('$')))
     return 'converts media on the CPU';
   return name === 'kubectl' || name === 'argo' || /^ray job submit\b/.test(line) ? 'starts work elsewhere' : undefined;
@@ -172,7 +185,7 @@ const isOfDatabase = either(
 );
 
 /** Web pages with the course of a training. */
-const viewers = wordSet('tensorboard visdom aim');
+const viewers = wordSet('tensorboard visdom aim optuna-dashboard');
 
 const unpackers = wordSet('tar unzip unrar gunzip gzip unxz unzstd zstd 7z pigz');
 
@@ -185,12 +198,6 @@ function scriptOf(words: readonly string[]): string | undefined {
   const at = words.findIndex((word) => !word.startsWith('-'));
   const script = words[at];
   return words[at - 1] === '-c' ? undefined : script;
-}
-
-/** The words of the command that a script is given: `python cli.py download-models`. */
-function subcommandOf(words: readonly string[], script: string): readonly string[] {
-  const next = words[words.indexOf(script) + 1] ?? '';
-  return /^[A-Za-z][\w-]{2,40}$/.test(next) ? wordsOf(next) : [];
 }
 
 /** Words for the weights of a model in the names of scripts. */
@@ -215,7 +222,7 @@ const otherWork = wordSet(
   'train trainer training finetune serve server serving api eval evaluate infer inference predict generate',
   'benchmark bench test onnx embed embedding embeddings transcribe encode caption no skip worker notebook jupyter',
   'demo ui predictions synthetic synth augment augmented rollout rollouts distill distillation preference label annotate',
-  'llm llms vlm clip sam bert',
+  'llm llms vlm clip sam bert latent latents vae',
 );
 
 /** Data that is often prepared on devices. */
@@ -254,7 +261,9 @@ function isEngineering(words: readonly string[]): boolean {
 }
 
 /** The task that the words of a script's name describe. */
-function taskOf(words: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | undefined {
+function taskOf(written: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | undefined {
+  // `preprocessing2.py`, but also `hdf5`.
+  const words = [...new Set([...written, ...written.map((word) => word.replace(/\d+$/, ''))])];
   const has = (...some: readonly string[]) => some.some((word) => words.includes(word));
   const starts = (stem: RegExp) => words.some((word) => stem.test(word));
   const isFile = has(...fileFormats);

@@ -87,7 +87,7 @@ function isOneGpu(parts: readonly string[], value: string): boolean {
 
 const gpuWords = wordSet('gpu gpus ngpu ngpus device devices cuda');
 const countWords = wordSet('num n number count ngpu ngpus');
-const idWords = wordSet('id idx index');
+const idWords = wordSet('id ids idx index');
 
 /** Programs that start others, which have flags of their own. */
 const elsewhere = wordSet('ray mpirun mpiexec horovodrun srun kubectl ssh docker parallel xargs');

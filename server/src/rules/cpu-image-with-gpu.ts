@@ -205,8 +205,9 @@ function reportPlainProgram(
   requests: readonly AcceleratorRequest[],
   { podSet, report }: PodSetContext,
 ): boolean {
-  // Flags alone go to the program of the image.
-  const runsOther = command.length > 0 || args.some(({ value }, index) => index === 0 && !value.startsWith('-'));
+  // Flags and subcommands go to the program of the image.
+  const isOwn = (word: string) => word.startsWith('-') || ownWords.has(word);
+  const runsOther = command.length > 0 || args.some(({ value }, index) => index === 0 && !isOwn(value));
   if (type !== 'app' || requests.length === 0 || runsOther || podSet.pods.max === 0) return false;
   const name = programOf(value);
   if (name === undefined) return false;
@@ -246,8 +247,12 @@ const otherPrograms = wordSet(
   'linuxserver/qbittorrent linuxserver/sonarr linuxserver/radarr linuxserver/prowlarr linuxserver/bazarr linuxserver/sabnzbd',
   'filebrowser/filebrowser portainer/portainer-ce',
   'heartexlabs/label-studio cvat/server cvat/ui nodered/node-red vaultwarden/server gitea/gitea',
-  'prom/alertmanager prom/node-exporter kiwigrid/k8s-sidecar',
+  'prom/alertmanager prom/node-exporter kiwigrid/k8s-sidecar fluent/fluent-bit fluent/fluentd grafana/promtail grafana/loki',
+  'grafana/alloy otel/opentelemetry-collector otel/opentelemetry-collector-contrib timberio/vector',
 );
+
+/** Subcommands of such programs, and their own names. */
+const ownWords = wordSet('server tunnel run start redis-server postgres mysqld mongod mariadbd');
 
 const isForCpus = /(?:^|[-_.:])cpu(?:$|[-_.:])/i;
 

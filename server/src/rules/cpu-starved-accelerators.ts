@@ -7,6 +7,7 @@ import { mayRunMore } from '../evidence/launch.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { threadCount } from '../evidence/thread-counts.ts';
+import { isTrial } from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { processInput } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
@@ -58,7 +59,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * Without a CPU limit, with half a core or more per device (a quarter for a single device), for shares of a GPU, for commands that only print,
+ * Without a CPU limit, with half a core or more per device (a quarter for a single device; for training, less than a core is information), for shares of a GPU, for commands that only print,
  * list devices or wait, and for steps that need only the CPU (see cpu-step-holds-gpu).
  *
  * ## Sources
@@ -77,13 +78,16 @@ export default defineRule({
     const [only, ...others] = requests;
     const devices = only?.form === 'whole' && others.length === 0 ? (only.count ?? 0) : 0;
     if (devices < 1) return;
-    if (cores * (devices === 1 ? 4 : 2) >= devices) {
+    const isSlow = devices === 1 && cores < 1 && hasRole(context.workload, 'training') && !isTrial(context.workload);
+    if (cores * (devices === 1 ? 4 : 2) >= devices && !isSlow) {
       reportLoaders(container, cores, devices, context);
       reportThreads(container, cores, context);
       return;
     }
     if (doesNothing(processInput(container)) || cpuStepOf(container) !== undefined) return;
     context.report({
+      // With less than a core, the process that trains waits in each period, but not all the time.
+      severity: isSlow && cores * 4 >= devices ? 'info' : 'warning',
       message: `A limit of ${plural(cores, 'CPU core')} starves ${requestWords(requests)}: ${devices === 1 ? 'the device waits' : 'the devices wait'} for the CPU`,
       span: spanOf(limit),
     });

@@ -4,6 +4,7 @@ import { formatHourly, formatMonthly } from '../cost/money.ts';
 import { cpuStepByName, cpuStepOf } from '../evidence/cpu-steps.ts';
 import { isExempt, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { groupOf } from '../model/manifest.ts';
 import { processInput } from '../model/process-input.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { removeRequests } from '../rewrite/remove-requests.ts';
@@ -86,7 +87,9 @@ export default defineRule({
     // idle-gpu-container reports a container that is prepared for people, who may use the device.
     if (findWaiting(processInput(container)) !== undefined) return;
     const known = cpuStepOf(container);
-    const step = known ?? (workload.role === 'batch' ? cpuStepByName(container, workload) : undefined);
+    // A pipeline has the role of its training, if any.
+    const mayBeStep = workload.role === 'batch' || /^(?:argoproj\.io|tekton\.dev)$/.test(groupOf(workload.apiVersion));
+    const step = known ?? (mayBeStep ? cpuStepByName(container, podSet, workload) : undefined);
     if (step === undefined) return;
     const words = step.by.join(known === undefined ? ', ' : ' ');
     const name = shorten(words.slice(0, 200).replace(/\s+/g, ' '), 40);

@@ -1,9 +1,9 @@
-import { countedResource, meantResource, replacedResource } from '../catalog/resource-spelling.ts';
+import { countedResource, isMemoryOfGpus, meantResource, replacedResource } from '../catalog/resource-spelling.ts';
 import { lacksLimitOf } from '../evidence/missing-limit.ts';
 import { keyProblem } from '../model/api-syntax.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { renameResource, writtenResources } from '../rewrite/rename-resource.ts';
-import { keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asText, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -12,7 +12,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * The API server accepts any well-formed resource name. No node offers `nvidia.com/gpus` or `nvidia/gpu`, so the pod stays Pending. The
- * number is the value: `nvidia.com/gpu-all` does not exist, and `nvidia.com/gpu.count` is a label. The API server rejects a name without a domain, such as `gpu`, a domain with uppercase letters, and a misspelled name that is in `requests` but
+ * number is the value: `nvidia.com/gpu-all` does not exist, and `nvidia.com/gpu.count` is a label, as is `nvidia.com/gpu.memory`. The API server rejects a name without a domain, such as `gpu`, a domain with uppercase letters, and a misspelled name that is in `requests` but
  * not in `limits`. Only old device plugins offer a former name, such as
  * `aws.amazon.com/neurondevice`; such a name is **information**.
  *
@@ -75,6 +75,13 @@ export default defineRule({
           message: `Resource ${name} has no domain: the API server rejects the pod; NVIDIA GPUs are nvidia.com/gpu`,
           span: keySpanOf(entry),
           fixes: () => [renameResource(container, name, 'nvidia.com/gpu', 'unsafe', context.document)],
+        });
+        continue;
+      }
+      if (isMemoryOfGpus(name, asText(entry) ?? '')) {
+        context.report({
+          message: `No device plugin offers ${name}: memory of GPUs is no resource, only a label of nodes, and the pod stays Pending`,
+          span: keySpanOf(entry),
         });
         continue;
       }

@@ -1,9 +1,11 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { plural } from '../cost/money.ts';
 import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { weightsSize } from '../memory/weights.ts';
 import { parametersStated } from '../model/model-params.ts';
+import { useOf } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { servedModel } from '../model/served-model.ts';
 import { trainingRun } from '../model/training-run.ts';
@@ -19,7 +21,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * `memory` is the memory of the node, not of the GPU. A server with PyTorch and CUDA takes several GiB of it before it has loaded any
  * weights, and the weights pass through it. The kernel kills a process that exceeds the limit, so the server never becomes ready while it
- * holds its GPU. Training with such a limit is killed and restarted in the same way. At 1 GiB or less per GPU, whatever is trained, the
+ * holds its GPU. Training with such a limit is killed and restarted in the same way. At 1 GiB or less per GPU, whatever is trained or served with PyTorch, the
  * severity is info: the framework alone takes about that much. So it is for a volume in memory, such as /dev/shm, whose `sizeLimit` is above the
  * limit of its container: what is written there counts against the limit.
  *
@@ -58,7 +60,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * With a limit of more than 4 GiB (for training: and of more than 1 GiB per GPU), and for models that are unknown or have fewer than about
- * 7 billion parameters, unless they are trained with 1 GiB or less per GPU. Tests and benchmarks need less.
+ * 7 billion parameters, unless they are trained or served by PyTorch with 1 GiB or less per GPU. Tests and benchmarks need less.
  *
  * A volume of memory that may grow beyond the memory limit is information.
  *
@@ -99,10 +101,12 @@ export default defineRule({
     }
     const [request] = requests;
     const gpus = request?.form === 'whole' ? Math.max(request.count ?? 1, 1) : 1;
-    if (!trains || bytes > leastPerGpu * gpus || isTrial(workload)) return;
+    const torch = trains ? undefined : torchServer(container);
+    if ((trains ? isTrial(workload) : torch === undefined) || bytes > leastPerGpu * gpus) return;
+    const [what, next] = torch === undefined ? ['to train', 'data'] : [`for ${torch}`, 'model'];
     report({
       severity: 'info',
-      message: `${written} is likely too small to train on ${plural(gpus, 'GPU')}: a framework with CUDA takes 1–2 GiB per GPU before it loads any data`,
+      message: `${written} is likely too small ${what} on ${plural(gpus, 'GPU')}: a framework with CUDA takes 1–2 GiB per GPU before it loads any ${next}`,
       span: spanOf(limit),
     });
   },
@@ -124,6 +128,14 @@ function checkMemoryVolumes(container: Container, limit: Cursor, bytes: number, 
     });
   }
 }
+
+/** A server that loads its models with PyTorch. */
+function torchServer(container: Container): string | undefined {
+  const { program, confidence } = useOf(container);
+  return program !== null && confidence === 'certain' && torchServers.has(program) ? program : undefined;
+}
+
+const torchServers = wordSet('vllm sglang torchserve text-generation-launcher huggingfaceserver lmdeploy');
 
 function servedName(container: Container, workload: Workload): string | undefined {
   const served = servedModel(container, workload).model;
