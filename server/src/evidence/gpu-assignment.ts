@@ -24,7 +24,11 @@ export const spansPods = once((workload: Workload): boolean => {
 export const assignsGpus = once((container: Container): boolean => {
   const { env, command, args, scripts } = container;
   const isMask = (text: string) => /(CUDA|HIP|ROCR|HABANA)_VISIBLE_(DEVICES|MODULES)/.test(text);
-  if (env.some(({ name, value }) => isMask(name) && !namesAll(value?.value, container)) || scripts.some(({ text }) => isMask(text))) return true;
+  if (
+    env.some(({ name, value }) => isMask(name) && !namesAll(value?.value, container)) ||
+    scripts.some(({ text }) => isMask(text))
+  )
+    return true;
   if ([...command, ...args].some(({ value }) => isMask(value))) return true;
   return findLocalProcesses(processInput(container)).some(({ kind }) => kind === 'launch');
 });

@@ -2,7 +2,7 @@ import { isShuffled, isSlip } from '../catalog/spelling.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Flag } from '../command/flags.ts';
 import { type Table, table } from '../yaml/table.ts';
-import { llamaValues, sglangValues, tgiValues, type ValueChecks, vllmValues } from './server-flag-values.ts';
+import { llamaValues, sglangValues, teiValues, tgiValues, type ValueChecks, vllmValues } from './server-flag-values.ts';
 
 /** What is wrong with a flag of a model server. */
 export interface WrongFlag {
@@ -83,6 +83,7 @@ const ofTei = others(
     'max-batch-tokens': 'max-num-batched-tokens max-batch-total-tokens',
     'max-concurrent-requests': 'max-num-seqs',
   }),
+  teiValues,
 );
 
 /** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md */

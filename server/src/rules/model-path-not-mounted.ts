@@ -1,3 +1,4 @@
+import { unpublishedName } from '../catalog/published-names.ts';
 import { isSlip } from '../catalog/spelling.ts';
 import { absentModel, bareModel } from '../evidence/absent-model.ts';
 import { mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
@@ -5,9 +6,11 @@ import { emptyModelVolume } from '../evidence/empty-model-volume.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
 import { lostDownload } from '../evidence/lost-download.ts';
 import { nearMountOf } from '../evidence/near-mount.ts';
+import { requestSpan } from '../evidence/requested-accelerators.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
+import { servedModel } from '../model/served-model.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -28,6 +31,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * is mounted at `/scritps` is not found at `/scripts`. What an init container downloads to its own file system, or to an emptyDir that no other
  * container mounts, is gone when it ends. The published images of servers have no models: without a volume at `/models`, nothing is there.
  * A name without an organization (`Qwen3-8B`) is not a model of Hugging Face, and one of Ollama (`llama3.1:8b`) is not a model of another server.
+ * A complete series has no other sizes (`Qwen/Qwen2.5-8B`), and some names need an ending (`mistralai/Mixtral-8x7B`).
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -85,6 +89,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [Kubernetes: volumes](https://kubernetes.io/docs/concepts/storage/volumes/)
+ * - [Hugging Face: models](https://huggingface.co/models)
  */
 export default defineRule({
   topic: 'other',
@@ -138,6 +143,7 @@ export default defineRule({
       });
       return;
     }
+    if (checkName(container, context)) return;
     if (container.type !== 'app' || isIncomplete(container.at) || lines.some(({ at }) => isTemplated(at))) return;
     if (!isOpen) checkCommand(container, context);
     const model = servedFlags(container)?.model;
@@ -167,6 +173,34 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a name that its organization has not published. */
+function checkName(container: Container, { workload, document, report }: PodSetContext): boolean {
+  const { command, args, env } = container;
+  const served = servedModel(container, workload).model;
+  const wrong = served && unpublishedName(served.name);
+  // Another hub has other names.
+  const settings = [...command, ...args].map(({ value }) => value).concat(env.map(({ name }) => name));
+  if (!wrong || settings.some((one) => /HF_ENDPOINT|HF_HUB_OFFLINE|TRANSFORMERS_OFFLINE|MODELSCOPE/i.test(one)))
+    return false;
+  const written = [...command, ...args, ...env.flatMap(({ value }) => value ?? [])].find(({ value }) =>
+    value.includes(served.name),
+  );
+  const { meant, isOtherFormat } = wrong;
+  const what = isOtherFormat
+    ? `${shorten(served.name, 40)} has only files in Meta's format`
+    : `Hugging Face has no ${shorten(served.name, 48)}`;
+  const instead = meant === undefined ? ':' : `; did you mean ${shorten(meant, 48)}?`;
+  report({
+    message: `${what}${instead} ${meant === undefined ? 'the' : 'The'} server finds no model`,
+    span: written === undefined ? requestSpan(container.accelerators, container) : spanOf(written.at),
+    fixes: () => {
+      const text = meant && written?.value.replace(served.name, meant);
+      return text && written ? [fix(`Load ${meant}`, 'unsafe', replaceScalar(document, written.at, text))] : [];
+    },
+  });
+  return true;
+}
 
 /** Reports a file of a command next to a mount, at the mount: the command says what it needs. */
 function checkCommand(container: Container, { document, report }: PodSetContext): void {

@@ -1,8 +1,10 @@
 import { imageParts } from '../catalog/images.ts';
 import { titleOf } from '../catalog/program-records.ts';
-import { readFlags } from '../command/flags.ts';
+import { type Flag, readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { unfitFlags } from '../evidence/flags-of-model.ts';
+import { wrongLimits } from '../evidence/launcher-limits.ts';
 import { otherVariables, wrongVariables } from '../evidence/launcher-variables.ts';
 import { outdatedFlags } from '../evidence/outdated-flags.ts';
 import { lackingStart, repeatedEntrypoint } from '../evidence/repeated-entrypoint.ts';
@@ -10,10 +12,10 @@ import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
 import { growing } from '../evidence/server-flag-values.ts';
 import { valueNeeded, wrongFlags } from '../evidence/server-flags.ts';
-import { namesRelease } from '../evidence/server-release.ts';
+import { namesRelease, runsVllmFrom } from '../evidence/server-release.ts';
 import { switchesWithValue } from '../evidence/server-switches.ts';
 import { runsAsWritten, startedServers } from '../evidence/sole-server.ts';
-import { unreadByOllama } from '../evidence/unread-ollama.ts';
+import { listedOllamaModels, unreadByOllama } from '../evidence/unread-ollama.ts';
 import { unreadVariables } from '../evidence/unread-variables.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -166,7 +168,13 @@ function reportFlags(program: string, words: readonly Word[], container: Contain
   if (conflict !== undefined && place !== undefined)
     report({ message: `--${conflict.flag.written} ${conflict.problem}: ${title} does not start`, span: place });
   reportOutdated(container, program, words, context);
-  for (const { flag, isOn, isRejected } of switchesWithValue(program, words, flags)) {
+  reportUnfit(container, flags, context);
+  for (const { flag, isOn, isRejected } of switchesWithValue(
+    program,
+    words,
+    flags,
+    runsVllmFrom(container, [0, 10, 0]),
+  )) {
     const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
     if (span === undefined) continue;
     const name = `--${shorten(flag.written, 40)}`;
@@ -202,6 +210,23 @@ function reportFlags(program: string, words: readonly Word[], container: Contain
   }
 }
 
+/** Reports the flags of a server that its model does not suit. */
+function reportUnfit(
+  container: Container,
+  flags: readonly Flag[],
+  { workload, document, report }: PodSetContext,
+): void {
+  const served = mayGetMore(container, workload) ? null : servedModel(container, workload).model;
+  const lines = [...container.command, ...container.args];
+  for (const { flag, message, severity, value } of served === null ? [] : unfitFlags(served, flags)) {
+    const word = flag.valueWord ?? flag.word;
+    const span = spanOfWords(document, lines, [flag.word, word]);
+    const text = value && word.text.replace(flag.value ?? '', value);
+    const fixes = () => (text ? [fix(`Use ${value}`, 'unsafe', rewriteWord(document, lines, word, text))] : []);
+    if (span !== undefined) report({ severity, message, span, fixes });
+  }
+}
+
 /** Reports variables in the place of flags. */
 function reportVariables(container: Container, { workload, document, report }: PodSetContext): void {
   if (!runsAsWritten(workload)) return;
@@ -216,6 +241,13 @@ function reportVariables(container: Container, { workload, document, report }: P
       span: getIn(at, 'name') === undefined ? keySpanOf(at) : spanOf(getIn(at, 'name') ?? at),
     });
   }
+  const listed = listedOllamaModels(container);
+  if (listed !== undefined)
+    report({
+      severity: 'warning',
+      message: `OLLAMA_MODELS is the folder of the models, not a list: Ollama looks for them in ${shorten(listed.value, 40)}`,
+      span: spanOf(listed.at),
+    });
   if (mayGetMore(container, workload)) return;
   for (const { name, flag, at } of unreadVariables(container)) {
     const word = `--${flag}=$(${name})`;
@@ -276,10 +308,12 @@ function reportCommandInArgs(container: Container, { document, report }: PodSetC
 }
 
 /** Reports the variables of Text Generation Inference, which reads its flags from them. */
-function reportLauncher(container: Container, { workload, report }: PodSetContext): void {
+function reportLauncher(container: Container, { workload, document, report }: PodSetContext): void {
   if (mayGetMore(container, workload)) return;
-  for (const { problem, at } of wrongVariables(container))
-    report({ message: `${problem}: Text Generation Inference does not start`, span: spanOf(at) });
+  for (const { problem, at, words } of [...wrongVariables(container), ...wrongLimits(container)]) {
+    const span = at === undefined ? words && spanOfWords(document, container, words) : spanOf(at);
+    if (span !== undefined) report({ message: `${problem}: Text Generation Inference does not start`, span });
+  }
   for (const { name, meant, at } of runsAsWritten(workload) ? otherVariables(container) : [])
     report({
       severity: 'warning',
