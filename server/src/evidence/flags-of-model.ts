@@ -15,6 +15,20 @@ export interface UnfitFlag {
   readonly value?: string;
 }
 
+/** vLLM's flags with lists. https://github.com/vllm-project/vllm/blob/main/vllm/entrypoints/openai/cli_args.py, 2026-11-29 */
+const lists = wordSet('lora-modules served-model-name');
+
+/** The lists of vLLM that are set several times: each one replaces the one before. */
+export function repeatedLists(program: string, flags: readonly Flag[]): readonly UnfitFlag[] {
+  const written = flags.filter(({ name, isVariable }) => program === 'vllm' && lists.has(name) && !isVariable);
+  return written.flatMap((flag) => {
+    const last = written.filter(({ name }) => name === flag.name).at(-1);
+    if (last === flag || last?.value === flag.value) return [];
+    const message = `--${flag.written} ${shorten(flag.value ?? '', 40)} has no effect: --${flag.name} is set again, and vLLM uses only the last one`;
+    return [{ flag, message, severity: 'warning' as const }];
+  });
+}
+
 /** The flags that need another model: parallel experts of a dense model, and the parser of another family's tool calls. */
 export function unfitFlags(served: ServedModel, flags: readonly Flag[]): readonly UnfitFlag[] {
   const known = knownModel(served);

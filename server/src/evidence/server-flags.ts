@@ -66,7 +66,7 @@ const ofSglang: ServerFlags = {
 /** https://huggingface.co/docs/text-generation-inference/reference/launcher */
 const ofTgi = others(
   table({
-    'model-id': 'model model-name model-path',
+    'model-id': 'model model-name model-path hf-model-id',
     'num-shard': 'tensor-parallel-size tp-size num-shards',
     'max-total-tokens': 'max-model-len context-length',
     'cuda-memory-fraction': 'gpu-memory-utilization mem-fraction-static',

@@ -1,6 +1,6 @@
 import { unpublishedName } from '../catalog/published-names.ts';
 import { isSlip } from '../catalog/spelling.ts';
-import { absentModel, bareModel } from '../evidence/absent-model.ts';
+import { absentFile, absentModel, bareModel } from '../evidence/absent-model.ts';
 import { mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
 import { emptyModelVolume } from '../evidence/empty-model-volume.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
@@ -124,6 +124,12 @@ export default defineRule({
       });
       return;
     }
+    const lacking = mayGain ? undefined : absentFile(container, podSet, workload);
+    if (lacking !== undefined)
+      context.report({
+        message: `${shorten(lacking.path, 48)} is not on a volume, and image ${lacking.image} does not have it: the server does not start`,
+        span: spanOf(lacking.at),
+      });
     const lines = [...container.command, ...container.args];
     const bare = mayGain ? undefined : bareModel(container, podSet, workload);
     const bareSpan = bare && spanOfWords(document, lines, bare.words);

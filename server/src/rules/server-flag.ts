@@ -1,9 +1,9 @@
 import { imageParts } from '../catalog/images.ts';
 import { titleOf } from '../catalog/program-records.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
-import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
+import type { Word } from '../command/shell.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
-import { unfitFlags } from '../evidence/flags-of-model.ts';
+import { repeatedLists, unfitFlags } from '../evidence/flags-of-model.ts';
 import { wrongLimits } from '../evidence/launcher-limits.ts';
 import { otherVariables, wrongVariables } from '../evidence/launcher-variables.ts';
 import { outdatedFlags } from '../evidence/outdated-flags.ts';
@@ -19,7 +19,7 @@ import { listedOllamaModels, unreadByOllama } from '../evidence/unread-ollama.ts
 import { unreadVariables } from '../evidence/unread-variables.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandsIn } from '../model/process-input.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
@@ -137,14 +137,14 @@ export default defineRule({
 });
 
 /** The arguments for a runtime with vLLM, which passes those of the engine on: KServe's for models of Hugging Face, or KubeAI's. */
-function reportRuntime(container: Container, { workload, document, report }: PodSetContext): void {
+function reportRuntime(container: Container, context: PodSetContext): void {
+  const { workload, document, report } = context;
   const { image, repository, command, args } = container;
   if (image !== undefined || repository !== undefined || command.length > 0 || args.length === 0) return;
   if (servedModel(container, workload).model?.engine !== 'vllm') return;
-  const input = processInput(container);
-  for (const flag of allCommands(readCommandLine(input.command, input.args, input.env).statements).flatMap((one) =>
-    readFlags(one.words),
-  )) {
+  const flags = commandsIn(container).flatMap(({ words }) => readFlags(words));
+  reportUnfit(container, 'vllm', flags, context);
+  for (const flag of flags) {
     const mustBe = flag.dynamic || flag.value === undefined ? undefined : valueNeeded('vllm', flag.name, flag.value);
     const span = mustBe && spanOfWords(document, args, [flag.word, flag.valueWord ?? flag.word]);
     if (mustBe === undefined || !span || !flag.word.text.startsWith('--')) continue;
@@ -168,7 +168,7 @@ function reportFlags(program: string, words: readonly Word[], container: Contain
   if (conflict !== undefined && place !== undefined)
     report({ message: `--${conflict.flag.written} ${conflict.problem}: ${title} does not start`, span: place });
   reportOutdated(container, program, words, context);
-  reportUnfit(container, flags, context);
+  reportUnfit(container, program, flags, context);
   for (const { flag, isOn, isRejected } of switchesWithValue(
     program,
     words,
@@ -211,14 +211,12 @@ function reportFlags(program: string, words: readonly Word[], container: Contain
 }
 
 /** Reports the flags of a server that its model does not suit. */
-function reportUnfit(
-  container: Container,
-  flags: readonly Flag[],
-  { workload, document, report }: PodSetContext,
-): void {
+function reportUnfit(container: Container, program: string, flags: readonly Flag[], context: PodSetContext): void {
+  const { workload, document, report } = context;
   const served = mayGetMore(container, workload) ? null : servedModel(container, workload).model;
+  const unfit = served === null ? [] : unfitFlags(served, flags);
   const lines = [...container.command, ...container.args];
-  for (const { flag, message, severity, value } of served === null ? [] : unfitFlags(served, flags)) {
+  for (const { flag, message, severity, value } of [...repeatedLists(program, flags), ...unfit]) {
     const word = flag.valueWord ?? flag.word;
     const span = spanOfWords(document, lines, [flag.word, word]);
     const text = value && word.text.replace(flag.value ?? '', value);
