@@ -61,6 +61,32 @@ export function unpublishedName(name: string): UnpublishedName | undefined {
   return owner === 'meta-llama' && metaFormat.test(own) ? { meant: `${name}-hf`, isOtherFormat: true } : undefined;
 }
 
+/** The sizes of complete series in Ollama's library. https://ollama.com/library */
+const ollamaSizes: ReadonlyMap<string, readonly number[]> = new Map([
+  ['llama2', [7, 13, 70]],
+  ['llama3', [8, 70]],
+  ['llama3.1', [8, 70, 405]],
+  ['llama3.2', [1, 3]],
+  ['llama3.3', [70]],
+  ['qwen2', [0.5, 1.5, 7, 72]],
+  ['qwen2.5', [0.5, 1.5, 3, 7, 14, 32, 72]],
+  ['qwen2.5-coder', [0.5, 1.5, 3, 7, 14, 32]],
+  ['qwen3', [0.6, 1.7, 4, 8, 14, 30, 32, 235]],
+  ['gemma2', [2, 9, 27]],
+  ['gemma3', [1, 4, 12, 27]],
+  ['mistral', [7]],
+  ['deepseek-r1', [1.5, 7, 8, 14, 32, 70, 671]],
+]);
+
+/** Whether a model of Ollama's library has no such size. Undefined for those that exist or may exist. */
+export function unpublishedTag(name: string): UnpublishedName | undefined {
+  const [, family = '', written = ''] = /^(?:library\/)?([a-z][\w.-]*):([\d.]+)b(?:-[\w.-]+)?$/.exec(name) ?? [];
+  const sizes = ollamaSizes.get(family);
+  if (sizes === undefined || sizes.includes(Number(written))) return undefined;
+  const size = nearest(Number(written), sizes);
+  return { meant: size === undefined ? undefined : name.replace(`:${written}b`, `:${size}b`), isOtherFormat: false };
+}
+
 /** The size with the smallest ratio to another one, if it is not far from it. */
 function nearest(size: number, sizes: readonly number[]): number | undefined {
   const distance = (one: number) => Math.abs(Math.log(one / size));

@@ -99,6 +99,8 @@ export const vllmValues: ValueChecks = new Map([
       ]),
     ),
   ],
+  // SGLang and llama.cpp have templates with names, vLLM has none.
+  ['chat-template', (value) => (/^[a-z][\w-]{1,30}$/i.test(value) ? 'the path of a file' : undefined)],
   ['max-lora-rank', oneNumberOf('1 8 16 32 64 128 256 320 512')],
   [
     'block-size',

@@ -1,4 +1,4 @@
-import { unpublishedName } from '../catalog/published-names.ts';
+import { unpublishedName, unpublishedTag } from '../catalog/published-names.ts';
 import { isSlip } from '../catalog/spelling.ts';
 import { absentFile, absentModel, bareModel } from '../evidence/absent-model.ts';
 import { mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
@@ -6,14 +6,16 @@ import { emptyModelVolume } from '../evidence/empty-model-volume.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
 import { lostDownload } from '../evidence/lost-download.ts';
 import { nearMountOf } from '../evidence/near-mount.ts';
+import { pulledByOllama } from '../evidence/pulled-models.ts';
 import { requestSpan } from '../evidence/requested-accelerators.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
+import { lowerContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { spanOfWords } from '../rewrite/word-span.ts';
+import { spanInScalar, spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
 import { getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -103,6 +105,7 @@ export default defineRule({
     const isOpen = mayChange || workload.role === 'definition';
     if (container.type === 'init' && !isOpen && requestsAccelerators(podSet)) checkDownload(container, context);
     if (!isUser) return;
+    checkPulls(container, context);
     const empty = isOpen ? undefined : emptyModelVolume(container, podSet);
     if (empty !== undefined) {
       const { path, volume } = empty;
@@ -179,6 +182,25 @@ export default defineRule({
     });
   },
 });
+
+/** Reports what Ollama downloads, if its library has no such size. */
+function checkPulls(container: Container, { document, report }: PodSetContext): void {
+  const hook = getIn(container.at, 'lifecycle', 'postStart', 'exec');
+  const { command, args, env } = container;
+  const hooked = hook === undefined ? [] : lowerContainer(hook, 'app').command;
+  const lines = [...command, ...args, ...hooked, ...env.flatMap(({ value }) => value ?? [])];
+  for (const { name, at } of pulledByOllama(container)) {
+    const wrong = unpublishedTag(name);
+    const line = wrong && lines.find(({ value }) => value.includes(name));
+    const start = line?.value.indexOf(name) ?? 0;
+    const span =
+      at === undefined ? line && spanInScalar(document, line, { start, end: start + name.length }) : spanOf(at);
+    if (wrong === undefined || span === undefined) continue;
+    const instead = wrong.meant === undefined ? ':' : `; did you mean ${shorten(wrong.meant, 40)}?`;
+    const result = wrong.meant === undefined ? 'the download fails' : 'The download fails';
+    report({ message: `Ollama's library has no ${shorten(name, 40)}${instead} ${result}`, span });
+  }
+}
 
 /** Reports a name that its organization has not published. */
 function checkName(container: Container, { workload, document, report }: PodSetContext): boolean {

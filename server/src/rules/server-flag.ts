@@ -52,6 +52,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * variable such as `MAX_MODEL_LEN` it starts, but uses its default (severity warning), and so does Ollama with `OLLAMA_NUM_CTX`. Some need another one: vLLM's
  * `--enable-auto-tool-choice` a parser, Triton's `--load-model` the control mode explicit. Newer releases of vLLM have no `--swap-space` or
  * `--disable-log-requests` any more, and newer builds of llama.cpp need a value after `--flash-attn` (severity warning if the tag of the image moves, as for names of formats and parsers).
+ * Some need another model: parallel experts a mixture of experts, and a parser of tool calls the family for which it is made. Limits of Text Generation
+ * Inference must agree with each other, and an empty variable (`QUANTIZE: ""`) is not a value.
  *
  * ```yaml invalid
  * apiVersion: v1
