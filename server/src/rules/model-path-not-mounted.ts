@@ -202,14 +202,22 @@ function checkPulls(container: Container, { document, report }: PodSetContext): 
   }
 }
 
+const hubServers: ReadonlySet<string> = new Set(['vllm', 'sglang', 'tgi']);
+
 /** Reports a name that its organization has not published. */
 function checkName(container: Container, { workload, document, report }: PodSetContext): boolean {
   const { command, args, env } = container;
   const served = servedModel(container, workload).model;
-  const wrong = served && unpublishedName(served.name);
+  // The names of NIM's images and of Ollama are those of other hubs.
+  const isOfHub = served !== null && hubServers.has(served.engine) && !container.image?.value.includes(served.name);
+  const wrong = isOfHub ? unpublishedName(served.name) : undefined;
   // Another hub has other names.
   const settings = [...command, ...args].map(({ value }) => value).concat(env.map(({ name }) => name));
-  if (!wrong || settings.some((one) => /HF_ENDPOINT|HF_HUB_OFFLINE|TRANSFORMERS_OFFLINE|MODELSCOPE/i.test(one)))
+  if (
+    served === null ||
+    !wrong ||
+    settings.some((one) => /HF_ENDPOINT|HF_HUB_OFFLINE|TRANSFORMERS_OFFLINE|MODELSCOPE/i.test(one))
+  )
     return false;
   const written = [...command, ...args, ...env.flatMap(({ value }) => value ?? [])].find(({ value }) =>
     value.includes(served.name),
