@@ -5,7 +5,7 @@ import { readFlags } from './flags.ts';
 import { expand, hasUnknown, positional } from './model-server.ts';
 import type { ProcessInput } from './processes.ts';
 import { recognizeProgram } from './programs.ts';
-import { allCommands, readCommandLine, type SimpleCommand, type Word } from './shell.ts';
+import { allCommands, baseName, readCommandLine, type SimpleCommand, type Word } from './shell.ts';
 
 /** One setting of a model server: a flag, a variable with the same effect, or a field of its configuration. */
 export interface Setting extends FlagName {
@@ -71,7 +71,8 @@ export function readServerStart(
 export function pulledModels(input: ProcessInput): readonly string[] {
   const { statements } = readCommandLine(input.command, input.args, input.env);
   const names = allCommands(statements).flatMap(({ words }) => {
-    const first = words.some(({ text }) => text === 'ollama') ? modelWord('ollama', words, false) : undefined;
+    const isOllama = words.some(({ text }) => baseName(text) === 'ollama');
+    const first = isOllama ? modelWord('ollama', words, false) : undefined;
     return (first && expand(first.text, input)) ?? [];
   });
   return [...new Set(names)];

@@ -1,6 +1,7 @@
 import { imageParts } from '../catalog/images.ts';
 import { modelByName } from '../catalog/index.ts';
 import { oneOf, wordSet } from '../catalog/word-patterns.ts';
+import { readFlags } from '../command/flags.ts';
 import type { Word } from '../command/shell.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -8,6 +9,7 @@ import { type Cursor, getIn, isIncomplete, isTemplated, keyOf } from '../yaml/cu
 import { brings, modelPath } from './empty-model-volume.ts';
 import { servedFlags } from './launch.ts';
 import { isBelow } from './model-volume.ts';
+import { soleServer } from './sole-server.ts';
 
 /** A local path of a model that neither the image of its server nor a volume has. */
 export interface AbsentModel {
@@ -44,6 +46,24 @@ export function absentModel(container: Container, podSet: PodSet, workload: Work
   const lines = [...command, ...args, ...env.flatMap(({ value }) => value ?? [])];
   const line = lines.find(({ value }) => value.includes(path));
   return { path, image: repository.slice(repository.lastIndexOf('/') + 1), at: line?.at ?? image.at };
+}
+
+/** Flags of servers with the path of a file, without which they exit. */
+const fileFlags = wordSet('chat-template chat-template-file tool-parser-plugin reasoning-parser-plugin config mmproj');
+
+/** A file that a flag of a published server names, and that neither its image nor a volume has. */
+export function absentFile(container: Container, podSet: PodSet, workload: Workload): AbsentModel | undefined {
+  const server = soleServer(container)?.command;
+  const flags = readFlags(server?.words ?? []).filter(({ name, isVariable, dynamic }) => {
+    return fileFlags.has(name) && !isVariable && !dynamic;
+  });
+  const flag = flags.find(({ value = '' }) => /^(?:\/[\w.-]+)+\.\w{2,6}$/.test(value) && !ofImages.test(value));
+  const repository = flag && closedServer(container, podSet, workload);
+  const path = flag?.value;
+  if (repository === undefined || path === undefined || /\/path\/|your|example/i.test(path)) return undefined;
+  if (container.volumeMounts.some(({ mountPath }) => isBelow(path, mountPath))) return undefined;
+  const line = [...container.command, ...container.args].find(({ value }) => value.includes(path));
+  return line && { path, image: repository.slice(repository.lastIndexOf('/') + 1), at: line.at };
 }
 
 /** A name without an organization, which no hub has, of a model that is known under the name with one. */

@@ -1,3 +1,4 @@
+import { imageParts } from '../catalog/images.ts';
 import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
@@ -24,7 +25,8 @@ export function cpuSetting(container: Container, names: readonly string[]): CpuS
   const lines = [...container.command, ...container.args];
   const hints =
     lines.some(({ value }) => /cpu|cuda|gpu|layers|ngl|^serve$|[ =]-1\b|^-1$/i.test(value)) ||
-    container.env.some(mayBeSetting);
+    container.env.some(mayBeSetting) ||
+    keepsLayers(container.image?.value ?? '');
   if (!hints || lines.some(({ at }) => isTemplated(at))) return undefined;
   const { image } = container;
   const { command, args, env } = processInput(container);
@@ -37,7 +39,8 @@ export function cpuSetting(container: Container, names: readonly string[]): CpuS
     ...env.map(({ value }) => value ?? ''),
   ];
   if (values.some((value) => gpuDevice.test(value)) || env.some(numbersDevice)) return undefined;
-  const flag = flagSetting(words) ?? defaultSetting(words, image?.value ?? '');
+  const flag =
+    flagSetting(words) ?? defaultSetting(words, image?.value ?? '') ?? defaultLayers(words, image?.value ?? '', env);
   if (flag !== undefined) return flag;
   const runsTorch = [...words.map(({ text }) => text), image?.value ?? ''].some((text) => /torch/i.test(text));
   const own = new Set([...names, container.name ?? '', container.image?.value ?? ''].flatMap(wordsOf));
@@ -98,6 +101,36 @@ function defaultSetting(words: readonly Word[], image: string): CpuSetting | und
   if (!isTabby || serve === undefined || last === undefined || words.some(({ dynamic }) => dynamic)) return undefined;
   if (readFlags(words).some(({ name }) => name === 'device' || name.endsWith('-device'))) return undefined;
   return { text: 'tabby serve without --device', place: { words: [serve, last] }, namesDevice: false };
+}
+
+/**
+ * Whether an image has an older build of llama.cpp for GPUs, which moves no layers to them by default. The old registry has no newer builds.
+ * https://github.com/ggml-org/llama.cpp/blob/b4700/src/llama.cpp
+ */
+function keepsLayers(image: string): boolean {
+  const { repository, tag = '' } = imageParts(image);
+  const [, owner] = /^ghcr\.io\/(ggerganov|ggml-org)\/llama\.cpp$/.exec(repository) ?? [];
+  const build = Number(/-b(\d{3,6})$/.exec(tag)?.[1] ?? (owner === 'ggerganov' ? 0 : Number.NaN));
+  return owner !== undefined && /^server-(?:cuda|rocm|vulkan|intel|musa)/.test(tag) && build < 5000;
+}
+
+function defaultLayers(
+  words: readonly Word[],
+  image: string,
+  env: readonly { readonly name: string }[],
+): CpuSetting | undefined {
+  if (
+    !keepsLayers(image) ||
+    words.some(({ dynamic }) => dynamic) ||
+    env.some(({ name }) => /LAYERS|LLAMA_ARG/.test(name))
+  )
+    return undefined;
+  const flags = readFlags(words);
+  const model = flags.find(({ name }) => /^(?:m|model|hf|hf-repo|mu|model-url)$/.test(name));
+  if (model === undefined || flags.some(({ name }) => layerFlags.has(name) || /layers|device|^ngl/.test(name)))
+    return undefined;
+  const place = { words: [model.word, model.valueWord ?? model.word] as const };
+  return { text: 'llama.cpp without --n-gpu-layers', place, namesDevice: false };
 }
 
 /** The value of a setting that gives a part of the program a GPU. */

@@ -1,4 +1,5 @@
 import { findLocalProcesses } from '../command/processes.ts';
+import { isRequested } from '../model/accelerators.ts';
 import { isGroupKind, kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import { processInput } from '../model/process-input.ts';
@@ -23,10 +24,24 @@ export const spansPods = once((workload: Workload): boolean => {
 export const assignsGpus = once((container: Container): boolean => {
   const { env, command, args, scripts } = container;
   const isMask = (text: string) => /(CUDA|HIP|ROCR|HABANA)_VISIBLE_(DEVICES|MODULES)/.test(text);
-  if (env.some(({ name }) => isMask(name)) || scripts.some(({ text }) => isMask(text))) return true;
+  if (
+    env.some(({ name, value }) => isMask(name) && !namesAll(value?.value, container)) ||
+    scripts.some(({ text }) => isMask(text))
+  )
+    return true;
   if ([...command, ...args].some(({ value }) => isMask(value))) return true;
   return findLocalProcesses(processInput(container)).some(({ kind }) => kind === 'launch');
 });
+
+/** Whether a list names all GPUs that a container requests, by their numbers in it: it hides none of them. */
+function namesAll(list: string | undefined, { accelerators }: Container): boolean {
+  const [only, ...others] = accelerators.filter(isRequested);
+  const count = only?.form === 'whole' && others.length === 0 ? only.count : null;
+  if (list === undefined || count === null || count === 0) return false;
+  // CUDA ends the list at the first GPU that does not exist.
+  const first = list.split(',', count).map((part) => part.trim());
+  return new Set(first).size === count && first.every((number) => /^\d{1,2}$/.test(number) && Number(number) < count);
+}
 
 /** Whether a container may see GPUs that it does not request: it is privileged, or a variable passes them to the runtime. */
 export function mayUseOtherGpus({ at, env }: Container): boolean {

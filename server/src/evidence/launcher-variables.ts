@@ -1,8 +1,9 @@
 import { imageParts } from '../catalog/images.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
 import type { Container } from '../model/workload.ts';
 import { type Cursor, getIn, isTemplated, isUnseen } from '../yaml/cursor.ts';
-import { ordersOf } from './server-flag-relations.ts';
+import { exclusionsOf, ordersOf } from './server-flag-relations.ts';
 import { meantFlag, valueNeeded } from './server-flags.ts';
 import { soleServer } from './sole-server.ts';
 
@@ -12,6 +13,7 @@ export interface WrongVariable {
   readonly problem: string;
   /** Where its value is. */
   readonly at: Cursor;
+  readonly words?: undefined;
 }
 
 /** A variable with the name that another server has for the same, and the one that this one reads. */
@@ -38,7 +40,8 @@ export function otherVariables(container: Container): readonly OtherVariable[] {
   });
 }
 
-function flagOf(name: string): string {
+/** The flag that a variable sets; empty if it cannot set one. */
+export function flagOf(name: string): string {
   return /^[A-Z][A-Z_]{2,40}$/.test(name) ? name.toLowerCase().replaceAll('_', '-') : '';
 }
 
@@ -52,8 +55,13 @@ export function wrongVariables(container: Container): readonly WrongVariable[] {
     return value === undefined || flags.has(flag) || isTemplated(value.at) ? [] : [{ name, flag, ...value }];
   });
   const values = variables.flatMap(({ name, flag, value, at }) => {
+    if (value === '') return typed.has(flag) ? [{ problem: `${name} must not be empty`, at }] : [];
     const mustBe = valueNeeded(server.program, flag, value);
     return mustBe === undefined ? [] : [{ problem: `${name} must be ${mustBe}, not ${value}`, at }];
+  });
+  const doubles = exclusionsOf(server.program).flatMap(([one, other]) => {
+    const [first, second] = [one, other].map((flag) => variables.find((variable) => variable.flag === flag));
+    return first && second ? [{ problem: `${first.name} and ${second.name} are both set`, at: first.at }] : [];
   });
   const orders = ordersOf(server.program).flatMap(([lower, upper, relation]) => {
     const [low, high] = [lower, upper].map((flag) => variables.find((one) => one.flag === flag));
@@ -63,5 +71,11 @@ export function wrongVariables(container: Container): readonly WrongVariable[] {
     const must = relation === '<' ? 'must be below' : 'must not be above';
     return isWrong ? [{ problem: `${low.name} ${least} ${must} ${high.name} ${most}`, at: low.at }] : [];
   });
-  return [...values, ...orders];
+  return [...values, ...doubles, ...orders];
 }
+
+/** Flags whose values are numbers or names of a list: an empty variable is not one, other than no variable. */
+const typed = wordSet(
+  'quantize dtype num-shard sharded max-input-tokens max-input-length max-total-tokens max-batch-prefill-tokens',
+  'max-batch-total-tokens max-concurrent-requests max-best-of max-stop-sequences max-waiting-tokens cuda-memory-fraction',
+);

@@ -11,10 +11,13 @@ export interface FlagConflict {
 type Requirement = readonly [flag: string, other: string, value?: string];
 /** A flag and the one whose number must be larger; with `=`, it may be equal. */
 type Order = readonly [flag: string, other: string, relation: '<' | '<='];
+/** Two names of one setting, of which only one may be set. */
+type Exclusion = readonly [flag: string, other: string];
 
 interface Relations {
   readonly requires: readonly Requirement[];
   readonly orders: readonly Order[];
+  readonly excludes?: readonly Exclusion[];
 }
 
 // Sources, read 2026-11-28: https://docs.vllm.ai/en/latest/features/tool_calling/ and /features/lora/ and /configuration/optimization/,
@@ -40,7 +43,11 @@ const relations: ReadonlyMap<string, Relations> = new Map([
         ['max-input-tokens', 'max-total-tokens', '<'],
         ['max-input-length', 'max-total-tokens', '<'],
         ['max-total-tokens', 'max-batch-total-tokens', '<='],
+        ['max-input-tokens', 'max-batch-prefill-tokens', '<='],
+        ['max-input-length', 'max-batch-prefill-tokens', '<='],
+        ['max-batch-prefill-tokens', 'max-batch-total-tokens', '<='],
       ],
+      excludes: [['max-input-length', 'max-input-tokens']],
     },
   ],
 ]);
@@ -48,6 +55,11 @@ const relations: ReadonlyMap<string, Relations> = new Map([
 /** The flags of a server whose numbers have an order. */
 export function ordersOf(program: string): Relations['orders'] {
   return relations.get(program)?.orders ?? [];
+}
+
+/** The pairs of a server's flags of which only one may be set. */
+export function exclusionsOf(program: string): readonly Exclusion[] {
+  return relations.get(program)?.excludes ?? [];
 }
 
 /** The first flag of a server that contradicts another one, or that needs one that is missing. */
@@ -68,6 +80,10 @@ export function flagConflict(
     const helps = needed !== undefined && (value === undefined || needed.value?.toLowerCase() === value);
     if (flag === undefined || helps) continue;
     return { flag, problem: `requires --${other}${value === undefined ? '' : `=${value}`}` };
+  }
+  for (const [name, other] of found.excludes ?? []) {
+    const flag = byName.get(name);
+    if (flag !== undefined && byName.has(other)) return { flag, problem: `and --${other} are both set` };
   }
   for (const [name, other, relation] of found.orders) {
     const flag = byName.get(name);

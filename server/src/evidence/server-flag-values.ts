@@ -1,4 +1,4 @@
-import { wordSet } from '../catalog/word-patterns.ts';
+import { either, wordSet } from '../catalog/word-patterns.ts';
 
 /** What a value must be instead; undefined if the server accepts it, or may do so in some version. */
 export type ValueCheck = (value: string) => string | undefined;
@@ -30,6 +30,17 @@ export const growing = wordSet(
   'cache-type-k cache-type-v ctk ctv',
 );
 
+/** A number that the program reads without a unit: `32k`, `10Gi`. */
+const plainNumber: ValueCheck = (value) =>
+  /^\d+(?:\.\d+)?\s?(?:[kmgt]i?b?|tokens?)$/i.test(value) ? 'a number without a unit' : undefined;
+
+/** A number of a list. */
+function oneNumberOf(numbers: string): ValueCheck {
+  const accepted = wordSet(numbers);
+  const listed = numbers.replaceAll(' ', ', ').replace(/, (\d+)$/, ' or $1');
+  return (value) => (/^\d{1,6}$/.test(value) && !accepted.has(value) ? listed : undefined);
+}
+
 /** Words with which people leave a count to the program. */
 const count = not('auto all max gpu gpus none', 'a number');
 
@@ -41,11 +52,21 @@ const format: ValueCheck = (value) =>
     ? 'auto, half, float16, bfloat16, float or float32'
     : undefined;
 
-/** Widths and number formats are not methods, and the variants of bitsandbytes are those of TGI. */
-const quantization = not(
+const aMethod = 'a method such as fp8, awq, gptq or bitsandbytes';
+const notMethods = not(
   `${bits} ${halves} bf16 bfloat16 nf4 bnb bitsandbytes-nf4 bitsandbytes-fp4 awq-marlin gptq-marlin q4_0 q4_k_m q8_0`,
-  'a method such as fp8, awq, gptq or bitsandbytes',
+  aMethod,
 );
+const width = '(?:int-?|w)?[48](?:-?bits?)?';
+/** A method with a width, in either order, and the widths of weights and activations alone. */
+const methodWithWidth = either(
+  new RegExp(`^${width}[-_](?:awq|gptq)$`, 'i'),
+  new RegExp(`^(?:awq|gptq)[-_]?${width}$`),
+  /^w[48]a(?:8|16)$/,
+);
+
+/** Widths and number formats are not methods, and the variants of bitsandbytes are those of TGI. */
+const quantization: ValueCheck = (value) => notMethods(value) ?? (methodWithWidth.test(value) ? aMethod : undefined);
 
 /** vllm/config/cache.py and vllm/model_executor/layers/quantization in https://github.com/vllm-project/vllm, read 2026-11-29. */
 export const vllmValues: ValueChecks = new Map([
@@ -78,7 +99,15 @@ export const vllmValues: ValueChecks = new Map([
       ]),
     ),
   ],
-  ...counts('tensor-parallel-size pipeline-parallel-size data-parallel-size'),
+  // SGLang and llama.cpp have templates with names, vLLM has none.
+  ['chat-template', (value) => (/^[a-z][\w-]{1,30}$/i.test(value) ? 'the path of a file' : undefined)],
+  ['max-lora-rank', oneNumberOf('1 8 16 32 64 128 256 320 512')],
+  [
+    'block-size',
+    (value) => (/^\d{1,4}$/.test(value) && value !== '1' && Number(value) % 8 > 0 ? 'a multiple of 16' : undefined),
+  ],
+  ...checked('cpu-offload-gb swap-space', plainNumber),
+  ...checked('tensor-parallel-size pipeline-parallel-size data-parallel-size', count),
 ]);
 
 /** python/sglang/srt/server_args.py in https://github.com/sgl-project/sglang, read 2026-11-29. */
@@ -107,7 +136,11 @@ export const sglangValues: ValueChecks = new Map([
       ]),
     ),
   ],
-  ...counts('tp tp-size tensor-parallel-size dp dp-size pp-size'),
+  ...checked(
+    'context-length max-total-tokens max-prefill-tokens chunked-prefill-size max-running-requests',
+    plainNumber,
+  ),
+  ...checked('tp tp-size tensor-parallel-size dp dp-size pp-size', count),
 ]);
 
 /** https://huggingface.co/docs/text-generation-inference/reference/launcher, read 2026-11-29. */
@@ -121,7 +154,18 @@ export const tgiValues: ValueChecks = new Map([
   ],
   ['dtype', not('fp16 bf16 fp32 float32 float half auto', 'float16 or bfloat16')],
   ['cuda-memory-fraction', fraction],
-  ...counts('num-shard'),
+  ...checked(
+    'max-input-tokens max-input-length max-total-tokens max-batch-prefill-tokens max-batch-total-tokens',
+    plainNumber,
+  ),
+  ...checked('num-shard', count),
+]);
+
+/** https://huggingface.co/docs/text-embeddings-inference/cli_arguments, read 2026-11-29. */
+export const teiValues: ValueChecks = new Map([
+  ['dtype', not('bf16 fp16 fp32 f16 f32 float half auto int8', 'float16 or float32')],
+  ['pooling', not('avg average max first', 'cls, mean, splade or last-token')],
+  ...checked('max-batch-tokens max-concurrent-requests max-client-batch-size max-batch-requests', plainNumber),
 ]);
 
 /** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, read 2026-11-29. */
@@ -135,6 +179,6 @@ export const llamaValues: ValueChecks = new Map(
   ]),
 );
 
-function counts(flags: string): readonly (readonly [string, ValueCheck])[] {
-  return flags.split(' ').map((name) => [name, count]);
+function checked(flags: string, check: ValueCheck): readonly (readonly [string, ValueCheck])[] {
+  return flags.split(' ').map((name) => [name, check]);
 }

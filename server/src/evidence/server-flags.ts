@@ -2,7 +2,7 @@ import { isShuffled, isSlip } from '../catalog/spelling.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Flag } from '../command/flags.ts';
 import { type Table, table } from '../yaml/table.ts';
-import { llamaValues, sglangValues, tgiValues, type ValueChecks, vllmValues } from './server-flag-values.ts';
+import { llamaValues, sglangValues, teiValues, tgiValues, type ValueChecks, vllmValues } from './server-flag-values.ts';
 
 /** What is wrong with a flag of a model server. */
 export interface WrongFlag {
@@ -66,7 +66,7 @@ const ofSglang: ServerFlags = {
 /** https://huggingface.co/docs/text-generation-inference/reference/launcher */
 const ofTgi = others(
   table({
-    'model-id': 'model model-name model-path',
+    'model-id': 'model model-name model-path hf-model-id',
     'num-shard': 'tensor-parallel-size tp-size num-shards',
     'max-total-tokens': 'max-model-len context-length',
     'cuda-memory-fraction': 'gpu-memory-utilization mem-fraction-static',
@@ -83,6 +83,7 @@ const ofTei = others(
     'max-batch-tokens': 'max-num-batched-tokens max-batch-total-tokens',
     'max-concurrent-requests': 'max-num-seqs',
   }),
+  teiValues,
 );
 
 /** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md */

@@ -28,6 +28,12 @@ export function namesRelease({ image }: Container): boolean {
   return image.value.includes('@') || /\d\.\d|-b\d{3,6}$/.test(imageParts(image.value).tag ?? '');
 }
 
+/** Whether a container certainly runs vLLM from this release on. */
+export function runsVllmFrom(container: Container, since: Release): boolean {
+  const release = serverRelease(container);
+  return release === undefined ? runsNewestVllm(container) : !isBefore(release, since);
+}
+
 export function isBefore(release: Release, other: Release): boolean {
   const [major, minor, patch] = release;
   return (major - other[0] || minor - other[1] || patch - other[2]) < 0;

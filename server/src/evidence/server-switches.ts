@@ -10,7 +10,7 @@ export interface SwitchWithValue {
   readonly isRejected: boolean;
 }
 
-// Flags without a value in all versions: vLLM's enable-chunked-prefill took one at times, llama.cpp's flash-attn takes one now.
+// Flags without a value in all versions: llama.cpp's flash-attn takes one now.
 // Sources, read 2026-11-28: https://docs.vllm.ai/en/latest/cli/serve/, https://docs.sglang.io/advanced_features/server_arguments.html,
 // https://huggingface.co/docs/text-generation-inference/reference/launcher, https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
 const switches: ReadonlyMap<string, ReadonlySet<string>> = new Map([
@@ -35,23 +35,31 @@ const switches: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['llama-server', wordSet('mlock no-mmap jinja metrics embedding embeddings cont-batching no-warmup verbose')],
 ]);
 
+/** vLLM's switches that took a value in older releases. https://github.com/vllm-project/vllm/blob/v0.10.0/vllm/engine/arg_utils.py, 2026-11-29 */
+const newSwitches = wordSet('enable-chunked-prefill');
+
 const on = wordSet('true yes on 1 enable enabled');
 const off = wordSet('false no off 0 disable disabled');
 
-/** The switches of a server that have a value such as `true`. */
+/**
+ * The switches of a server that have a value such as `true`.
+ * @param isNew whether the release certainly takes no values for the switches of vLLM that once had one
+ */
 export function switchesWithValue(
   program: string,
   words: readonly { readonly text: string }[],
   flags: readonly Flag[],
+  isNew = false,
 ): readonly SwitchWithValue[] {
-  const known = switches.get(program);
-  if (known === undefined) return [];
+  const always = switches.get(program);
+  if (always === undefined) return [];
+  const isKnown = (name: string) => always.has(name) || (isNew && program === 'vllm' && newSwitches.has(name));
   // The module of vLLM's server has no other argument without a flag, but newer versions accept one and ignore it.
   const isModule = program === 'vllm' && !words.some(({ text }) => text === 'serve');
   return flags.flatMap((flag) => {
     const value = flag.value?.toLowerCase() ?? '';
     const isOn = on.has(value);
-    if (flag.isVariable || flag.dynamic || !known.has(flag.name) || !(isOn || off.has(value))) return [];
+    if (flag.isVariable || flag.dynamic || !isKnown(flag.name) || !(isOn || off.has(value))) return [];
     return [{ flag, isOn, isRejected: flag.word === flag.valueWord || !isModule }];
   });
 }

@@ -34,6 +34,19 @@ export function unreadByOllama(container: Container): readonly UnreadByOllama[] 
   });
 }
 
+/** A list of models or of folders in the variable with the one folder of Ollama's models; undefined if something else may read it. */
+export function listedOllamaModels(container: Container): Container['env'][number]['value'] | undefined {
+  const { env, command, args, scripts, image, at } = container;
+  const value = env.find(({ name }) => name === 'OLLAMA_MODELS')?.value;
+  const isOwn = /(?:^|\/)ollama\/ollama$/.test(imageParts(image?.value ?? '').repository);
+  if (value === undefined || !isOwn || isTemplated(value.at) || !/[,:\s]/.test(value.value.trim())) return undefined;
+  const lines = [...command, ...args];
+  const isSeen = ![getIn(at, 'command'), getIn(at, 'args')].some(isUnseen) && !lines.some((one) => isTemplated(one.at));
+  const texts = [...lines.map((one) => one.value), ...scripts.map(({ text }) => text)];
+  const isRead = texts.some((text) => text.includes('OLLAMA_MODELS'));
+  return isSeen && !isRead && soleServer(container)?.program === 'ollama' ? value : undefined;
+}
+
 /** The setting that the words of a name stand for; undefined for those that Ollama reads, and for unknown ones. */
 function meantBy(name: string): UnreadByOllama['meant'] | undefined {
   // env-misspelled reports slips.

@@ -65,7 +65,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If positions are scaled or the check is off (`VLLM_ALLOW_LONG_MAX_MODEL_LEN`, `SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN`); for models in folders, copies of
+ * If positions are scaled or the check is off (`VLLM_ALLOW_LONG_MAX_MODEL_LEN`, `SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN`); for models in folders without the organization in their path, copies of
  * other organizations, other revisions, and models whose length is not certain; for servers that do not compare, such as SGLang 0.4; for templates, and if
  * other settings may be missing.
  *
@@ -85,7 +85,9 @@ export default defineRule({
     const served = servedModel(container, workload).model;
     if (served === null || served.context === null || served.open.length > 0 || served.inFolder !== undefined) return;
     if (served.engine !== 'vllm' && served.engine !== 'sglang') return;
-    const most = longestRequest(served.name);
+    // A folder with the whole name of a model most likely has that model.
+    const [, inPath] = /^\/(?:[\w.-]+\/)*?([\w-]+\/[\w.-]+)$/.exec(served.name) ?? [];
+    const most = longestRequest(inPath ?? served.name);
     if (
       most === undefined ||
       served.context <= most ||
@@ -98,10 +100,10 @@ export default defineRule({
     if (place === undefined) return;
     const flag = served.engine === 'vllm' ? '--max-model-len' : '--context-length';
     report({
-      message: tooLong(served.name, served.context, most, served.engine === 'vllm' ? 'vLLM' : 'SGLang'),
+      message: tooLong(inPath ?? served.name, served.context, most, served.engine === 'vllm' ? 'vLLM' : 'SGLang'),
       span: place,
       // What completes a part of an object may scale the positions.
-      severity: workload.partial ? 'warning' : 'error',
+      severity: workload.partial || inPath !== undefined ? 'warning' : 'error',
       fixes: () => [
         fix(
           `Set ${flag} to ${most}`,

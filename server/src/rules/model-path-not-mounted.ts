@@ -1,16 +1,21 @@
+import { unpublishedName, unpublishedTag } from '../catalog/published-names.ts';
 import { isSlip } from '../catalog/spelling.ts';
-import { absentModel, bareModel } from '../evidence/absent-model.ts';
+import { absentFile, absentModel, bareModel } from '../evidence/absent-model.ts';
 import { mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
 import { emptyModelVolume } from '../evidence/empty-model-volume.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
 import { lostDownload } from '../evidence/lost-download.ts';
 import { nearMountOf } from '../evidence/near-mount.ts';
+import { pulledByOllama } from '../evidence/pulled-models.ts';
+import { requestSpan } from '../evidence/requested-accelerators.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
+import { lowerContainer } from '../model/pod.ts';
+import { servedModel } from '../model/served-model.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { spanOfWords } from '../rewrite/word-span.ts';
+import { spanInScalar, spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
 import { getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -28,6 +33,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * is mounted at `/scritps` is not found at `/scripts`. What an init container downloads to its own file system, or to an emptyDir that no other
  * container mounts, is gone when it ends. The published images of servers have no models: without a volume at `/models`, nothing is there.
  * A name without an organization (`Qwen3-8B`) is not a model of Hugging Face, and one of Ollama (`llama3.1:8b`) is not a model of another server.
+ * A complete series has no other sizes (`Qwen/Qwen2.5-8B`), and some names need an ending (`mistralai/Mixtral-8x7B`).
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -85,6 +91,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [Kubernetes: volumes](https://kubernetes.io/docs/concepts/storage/volumes/)
+ * - [Hugging Face: models](https://huggingface.co/models)
  */
 export default defineRule({
   topic: 'other',
@@ -98,6 +105,7 @@ export default defineRule({
     const isOpen = mayChange || workload.role === 'definition';
     if (container.type === 'init' && !isOpen && requestsAccelerators(podSet)) checkDownload(container, context);
     if (!isUser) return;
+    checkPulls(container, context);
     const empty = isOpen ? undefined : emptyModelVolume(container, podSet);
     if (empty !== undefined) {
       const { path, volume } = empty;
@@ -119,6 +127,12 @@ export default defineRule({
       });
       return;
     }
+    const lacking = mayGain ? undefined : absentFile(container, podSet, workload);
+    if (lacking !== undefined)
+      context.report({
+        message: `${shorten(lacking.path, 48)} is not on a volume, and image ${lacking.image} does not have it: the server does not start`,
+        span: spanOf(lacking.at),
+      });
     const lines = [...container.command, ...container.args];
     const bare = mayGain ? undefined : bareModel(container, podSet, workload);
     const bareSpan = bare && spanOfWords(document, lines, bare.words);
@@ -138,6 +152,7 @@ export default defineRule({
       });
       return;
     }
+    if (checkName(container, context)) return;
     if (container.type !== 'app' || isIncomplete(container.at) || lines.some(({ at }) => isTemplated(at))) return;
     if (!isOpen) checkCommand(container, context);
     const model = servedFlags(container)?.model;
@@ -167,6 +182,61 @@ export default defineRule({
     });
   },
 });
+
+/** Reports what Ollama downloads, if its library has no such size. */
+function checkPulls(container: Container, { document, report }: PodSetContext): void {
+  const hook = getIn(container.at, 'lifecycle', 'postStart', 'exec');
+  const { command, args, env } = container;
+  const hooked = hook === undefined ? [] : lowerContainer(hook, 'app').command;
+  const lines = [...command, ...args, ...hooked, ...env.flatMap(({ value }) => value ?? [])];
+  for (const { name, at } of pulledByOllama(container)) {
+    const wrong = unpublishedTag(name);
+    const line = wrong && lines.find(({ value }) => value.includes(name));
+    const start = line?.value.indexOf(name) ?? 0;
+    const span =
+      at === undefined ? line && spanInScalar(document, line, { start, end: start + name.length }) : spanOf(at);
+    if (wrong === undefined || span === undefined) continue;
+    const instead = wrong.meant === undefined ? ':' : `; did you mean ${shorten(wrong.meant, 40)}?`;
+    const result = wrong.meant === undefined ? 'the download fails' : 'The download fails';
+    report({ message: `Ollama's library has no ${shorten(name, 40)}${instead} ${result}`, span });
+  }
+}
+
+const hubServers: ReadonlySet<string> = new Set(['vllm', 'sglang', 'tgi']);
+
+/** Reports a name that its organization has not published. */
+function checkName(container: Container, { workload, document, report }: PodSetContext): boolean {
+  const { command, args, env } = container;
+  const served = servedModel(container, workload).model;
+  // The names of NIM's images and of Ollama are those of other hubs.
+  const isOfHub = served !== null && hubServers.has(served.engine) && !container.image?.value.includes(served.name);
+  const wrong = isOfHub ? unpublishedName(served.name) : undefined;
+  // Another hub has other names.
+  const settings = [...command, ...args].map(({ value }) => value).concat(env.map(({ name }) => name));
+  if (
+    served === null ||
+    !wrong ||
+    settings.some((one) => /HF_ENDPOINT|HF_HUB_OFFLINE|TRANSFORMERS_OFFLINE|MODELSCOPE/i.test(one))
+  )
+    return false;
+  const written = [...command, ...args, ...env.flatMap(({ value }) => value ?? [])].find(({ value }) =>
+    value.includes(served.name),
+  );
+  const { meant, isOtherFormat } = wrong;
+  const what = isOtherFormat
+    ? `${shorten(served.name, 40)} has only files in Meta's format`
+    : `Hugging Face has no ${shorten(served.name, 48)}`;
+  const instead = meant === undefined ? ':' : `; did you mean ${shorten(meant, 48)}?`;
+  report({
+    message: `${what}${instead} ${meant === undefined ? 'the' : 'The'} server finds no model`,
+    span: written === undefined ? requestSpan(container.accelerators, container) : spanOf(written.at),
+    fixes: () => {
+      const text = meant && written?.value.replace(served.name, meant);
+      return text && written ? [fix(`Load ${meant}`, 'unsafe', replaceScalar(document, written.at, text))] : [];
+    },
+  });
+  return true;
+}
 
 /** Reports a file of a command next to a mount, at the mount: the command says what it needs. */
 function checkCommand(container: Container, { document, report }: PodSetContext): void {

@@ -60,6 +60,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [vLLM: quantization](https://docs.vllm.ai/en/latest/features/quantization/)
+ * - [vLLM: FP8 with llm-compressor](https://docs.vllm.ai/en/latest/features/quantization/fp8.html)
  * - [vLLM: GGUF](https://docs.vllm.ai/en/latest/features/quantization/gguf.html)
  * - [vllm-project/vllm#1157](https://github.com/vllm-project/vllm/issues/1157)
  * - [Text Generation Inference: quantization](https://huggingface.co/docs/text-generation-inference/conceptual/quantization)
@@ -84,7 +85,8 @@ export default defineRule({
     if (flag === undefined) reportVariable(container, served?.model?.value, context);
     const method = flag && methods[flag.value.toLowerCase()];
     if (flag === undefined || method === undefined) return;
-    const problem = mismatch(method, served?.model?.value) ?? tooOld(method, context.podSet);
+    const problem =
+      compressed(served?.model?.value) ?? mismatch(method, served?.model?.value) ?? tooOld(method, context.podSet);
     const span = spanOfWords(context.document, lines, flag.words);
     if (problem === undefined || span === undefined) return;
     const [first, last] = flag.words;
@@ -152,6 +154,14 @@ function mismatch(method: Method, model: string | undefined): string | undefined
     /^(?:\d?bit|int\d|w\da\d+|fp\d|nf4|bnb|quanti[sz]ed|exl2|marlin|nvfp4|mxfp4)$/.test(word),
   );
   return quantized ? undefined : `needs weights in that format, but ${shorten(model, 48)} has 16-bit weights`;
+}
+
+/** Names that llm-compressor's users give to its results, which have a format of their own. https://github.com/vllm-project/llm-compressor */
+const byCompressor = /(?:[-_.]FP8[-_]dynamic|[-_.]quantized\.w\d+a\d+)$/i;
+
+function compressed(model: string | undefined): string | undefined {
+  if (model === undefined || !byCompressor.test(model) || /[{$<]/.test(model)) return undefined;
+  return `does not match ${shorten(model, 48)}, a model in compressed-tensors format`;
 }
 
 /** All these methods need compute capability 7.5, which V100 and older GPUs do not have. */

@@ -1,8 +1,10 @@
 import { imageParts } from '../catalog/images.ts';
 import { titleOf } from '../catalog/program-records.ts';
-import { readFlags } from '../command/flags.ts';
-import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
+import { type Flag, readFlags } from '../command/flags.ts';
+import type { Word } from '../command/shell.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { repeatedLists, unfitFlags } from '../evidence/flags-of-model.ts';
+import { wrongLimits } from '../evidence/launcher-limits.ts';
 import { otherVariables, wrongVariables } from '../evidence/launcher-variables.ts';
 import { outdatedFlags } from '../evidence/outdated-flags.ts';
 import { lackingStart, repeatedEntrypoint } from '../evidence/repeated-entrypoint.ts';
@@ -10,15 +12,15 @@ import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
 import { growing } from '../evidence/server-flag-values.ts';
 import { valueNeeded, wrongFlags } from '../evidence/server-flags.ts';
-import { namesRelease } from '../evidence/server-release.ts';
+import { namesRelease, runsVllmFrom } from '../evidence/server-release.ts';
 import { switchesWithValue } from '../evidence/server-switches.ts';
 import { runsAsWritten, startedServers } from '../evidence/sole-server.ts';
 import { unreadByImage } from '../evidence/unread-by-image.ts';
-import { unreadByOllama } from '../evidence/unread-ollama.ts';
+import { listedOllamaModels, unreadByOllama } from '../evidence/unread-ollama.ts';
 import { unreadVariables } from '../evidence/unread-variables.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandsIn } from '../model/process-input.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
@@ -51,6 +53,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * variable such as `MAX_MODEL_LEN` it starts, but uses its default (severity warning), and so does Ollama with `OLLAMA_NUM_CTX`. Some need another one: vLLM's
  * `--enable-auto-tool-choice` a parser, Triton's `--load-model` the control mode explicit. Newer releases of vLLM have no `--swap-space` or
  * `--disable-log-requests` any more, and newer builds of llama.cpp need a value after `--flash-attn` (severity warning if the tag of the image moves, as for names of formats and parsers).
+ * Some need another model: parallel experts a mixture of experts, and a parser of tool calls the family for which it is made. Limits of Text Generation
+ * Inference must agree with each other, and an empty variable (`QUANTIZE: ""`) is not a value.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -136,14 +140,14 @@ export default defineRule({
 });
 
 /** The arguments for a runtime with vLLM, which passes those of the engine on: KServe's for models of Hugging Face, or KubeAI's. */
-function reportRuntime(container: Container, { workload, document, report }: PodSetContext): void {
+function reportRuntime(container: Container, context: PodSetContext): void {
+  const { workload, document, report } = context;
   const { image, repository, command, args } = container;
   if (image !== undefined || repository !== undefined || command.length > 0 || args.length === 0) return;
   if (servedModel(container, workload).model?.engine !== 'vllm') return;
-  const input = processInput(container);
-  for (const flag of allCommands(readCommandLine(input.command, input.args, input.env).statements).flatMap((one) =>
-    readFlags(one.words),
-  )) {
+  const flags = commandsIn(container).flatMap(({ words }) => readFlags(words));
+  reportUnfit(container, 'vllm', flags, context);
+  for (const flag of flags) {
     const mustBe = flag.dynamic || flag.value === undefined ? undefined : valueNeeded('vllm', flag.name, flag.value);
     const span = mustBe && spanOfWords(document, args, [flag.word, flag.valueWord ?? flag.word]);
     if (mustBe === undefined || !span || !flag.word.text.startsWith('--')) continue;
@@ -167,7 +171,13 @@ function reportFlags(program: string, words: readonly Word[], container: Contain
   if (conflict !== undefined && place !== undefined)
     report({ message: `--${conflict.flag.written} ${conflict.problem}: ${title} does not start`, span: place });
   reportOutdated(container, program, words, context);
-  for (const { flag, isOn, isRejected } of switchesWithValue(program, words, flags)) {
+  reportUnfit(container, program, flags, context);
+  for (const { flag, isOn, isRejected } of switchesWithValue(
+    program,
+    words,
+    flags,
+    runsVllmFrom(container, [0, 10, 0]),
+  )) {
     const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
     if (span === undefined) continue;
     const name = `--${shorten(flag.written, 40)}`;
@@ -203,6 +213,21 @@ function reportFlags(program: string, words: readonly Word[], container: Contain
   }
 }
 
+/** Reports the flags of a server that its model does not suit. */
+function reportUnfit(container: Container, program: string, flags: readonly Flag[], context: PodSetContext): void {
+  const { workload, document, report } = context;
+  const served = mayGetMore(container, workload) ? null : servedModel(container, workload).model;
+  const unfit = served === null ? [] : unfitFlags(served, flags);
+  const lines = [...container.command, ...container.args];
+  for (const { flag, message, severity, value } of [...repeatedLists(program, flags), ...unfit]) {
+    const word = flag.valueWord ?? flag.word;
+    const span = spanOfWords(document, lines, [flag.word, word]);
+    const text = value && word.text.replace(flag.value ?? '', value);
+    const fixes = () => (text ? [fix(`Use ${value}`, 'unsafe', rewriteWord(document, lines, word, text))] : []);
+    if (span !== undefined) report({ severity, message, span, fixes });
+  }
+}
+
 /** Reports variables in the place of flags. */
 function reportVariables(container: Container, { workload, document, report }: PodSetContext): void {
   if (!runsAsWritten(workload)) return;
@@ -219,6 +244,13 @@ function reportVariables(container: Container, { workload, document, report }: P
       span: getIn(at, 'name') === undefined ? keySpanOf(at) : spanOf(getIn(at, 'name') ?? at),
     });
   }
+  const listed = listedOllamaModels(container);
+  if (listed !== undefined)
+    report({
+      severity: 'warning',
+      message: `OLLAMA_MODELS is the folder of the models, not a list: Ollama looks for them in ${shorten(listed.value, 40)}`,
+      span: spanOf(listed.at),
+    });
   if (mayGetMore(container, workload)) return;
   for (const { server, name, meant, at } of unreadByImage(container))
     report({
@@ -285,10 +317,12 @@ function reportCommandInArgs(container: Container, { document, report }: PodSetC
 }
 
 /** Reports the variables of Text Generation Inference, which reads its flags from them. */
-function reportLauncher(container: Container, { workload, report }: PodSetContext): void {
+function reportLauncher(container: Container, { workload, document, report }: PodSetContext): void {
   if (mayGetMore(container, workload)) return;
-  for (const { problem, at } of wrongVariables(container))
-    report({ message: `${problem}: Text Generation Inference does not start`, span: spanOf(at) });
+  for (const { problem, at, words } of [...wrongVariables(container), ...wrongLimits(container)]) {
+    const span = at === undefined ? words && spanOfWords(document, container, words) : spanOf(at);
+    if (span !== undefined) report({ message: `${problem}: Text Generation Inference does not start`, span });
+  }
   for (const { name, meant, at } of runsAsWritten(workload) ? otherVariables(container) : [])
     report({
       severity: 'warning',

@@ -1,0 +1,95 @@
+/** A name under which its organization has published no model that servers can load. */
+export interface UnpublishedName {
+  /** The name that is most likely meant. */
+  readonly meant: string | undefined;
+  /** Whether the name exists, but with files in the organization's own format. */
+  readonly isOtherFormat: boolean;
+}
+
+/** A series that is complete: all its sizes, in billions of parameters, are published. */
+interface Series {
+  readonly organization: string;
+  /** The name without the organization; the first group is the size. */
+  readonly name: RegExp;
+  readonly sizes: readonly number[];
+}
+
+/** https://huggingface.co/meta-llama https://huggingface.co/Qwen https://huggingface.co/google https://huggingface.co/deepseek-ai, as in models.json */
+const series: readonly Series[] = [
+  { organization: 'meta-llama', name: /^Llama-2-([\d.]+)b/i, sizes: [7, 13, 70] },
+  { organization: 'meta-llama', name: /^(?:Meta-)?Llama-3-([\d.]+)b/i, sizes: [8, 70] },
+  { organization: 'meta-llama', name: /^(?:Meta-)?Llama-3\.1-([\d.]+)b/i, sizes: [8, 70, 405] },
+  { organization: 'meta-llama', name: /^(?:Meta-)?Llama-3\.2-([\d.]+)b/i, sizes: [1, 3, 11, 90] },
+  { organization: 'meta-llama', name: /^(?:Meta-)?Llama-3\.3-([\d.]+)b/i, sizes: [70] },
+  { organization: 'qwen', name: /^Qwen2-([\d.]+)b/i, sizes: [0.5, 1.5, 7, 57, 72] },
+  { organization: 'qwen', name: /^Qwen2\.5-([\d.]+)b/i, sizes: [0.5, 1.5, 3, 7, 14, 32, 72] },
+  { organization: 'qwen', name: /^Qwen2\.5-Coder-([\d.]+)b/i, sizes: [0.5, 1.5, 3, 7, 14, 32] },
+  { organization: 'qwen', name: /^Qwen2\.5-VL-([\d.]+)b/i, sizes: [3, 7, 32, 72] },
+  { organization: 'qwen', name: /^Qwen3-([\d.]+)b/i, sizes: [0.6, 1.7, 4, 8, 14, 30, 32, 235] },
+  { organization: 'google', name: /^gemma-2-([\d.]+)b/i, sizes: [2, 9, 27] },
+  { organization: 'google', name: /^gemma-3-([\d.]+)b/i, sizes: [1, 4, 12, 27] },
+  { organization: 'deepseek-ai', name: /^DeepSeek-R1-Distill-Qwen-([\d.]+)b/i, sizes: [1.5, 7, 14, 32] },
+  { organization: 'deepseek-ai', name: /^DeepSeek-R1-Distill-Llama-([\d.]+)b/i, sizes: [8, 70] },
+];
+
+/** Words that names of these organizations have, or have instead of another word, and the name with them. */
+const endings: readonly (readonly [organization: string, name: RegExp, meant: string])[] = [
+  ['mistralai', /^(Mistral-7B-Instruct)$/i, '$1-v0.3'],
+  ['mistralai', /^(Mistral-7B)$/i, '$1-v0.3'],
+  ['mistralai', /^(Mixtral-8x(?:7|22)B(?:-Instruct)?)$/i, '$1-v0.1'],
+  ['google', /^(gemma-(?:2-|3-)?\d+b)-(?:instruct|chat)$/i, '$1-it'],
+  ['microsoft', /^(Phi-3-(?:mini|medium))(?:-instruct)?$/i, '$1-4k-instruct'],
+  ['microsoft', /^(Phi-3\.5-mini|Phi-4-mini)$/i, '$1-instruct'],
+];
+
+/** Meta's own format, without a config.json. https://huggingface.co/meta-llama/Llama-2-7b */
+const metaFormat = /^(Llama-2-\d+b(?:-chat)?)$/i;
+
+/** Whether a name of Hugging Face is none that its organization has published. Undefined for those that exist or may exist. */
+export function unpublishedName(name: string): UnpublishedName | undefined {
+  const [, prefix = '', organization = '', own = ''] = /^((?:hf:\/\/)?([\w-]+)\/)([\w.-]+)$/.exec(name) ?? [];
+  const owner = organization.toLowerCase();
+  for (const { organization: publisher, name: pattern, sizes } of series) {
+    const written = publisher === owner ? pattern.exec(own)?.[1] : undefined;
+    if (written === undefined || sizes.includes(Number(written))) continue;
+    const size = nearest(Number(written), sizes);
+    const meant = size === undefined ? undefined : `${prefix}${own.replace(written, String(size))}`;
+    return { meant, isOtherFormat: false };
+  }
+  const ending = endings.find(([publisher, pattern]) => publisher === owner && pattern.test(own));
+  if (ending !== undefined) return { meant: `${prefix}${own.replace(ending[1], ending[2])}`, isOtherFormat: false };
+  return owner === 'meta-llama' && metaFormat.test(own) ? { meant: `${name}-hf`, isOtherFormat: true } : undefined;
+}
+
+/** The sizes of complete series in Ollama's library. https://ollama.com/library */
+const ollamaSizes: ReadonlyMap<string, readonly number[]> = new Map([
+  ['llama2', [7, 13, 70]],
+  ['llama3', [8, 70]],
+  ['llama3.1', [8, 70, 405]],
+  ['llama3.2', [1, 3]],
+  ['llama3.3', [70]],
+  ['qwen2', [0.5, 1.5, 7, 72]],
+  ['qwen2.5', [0.5, 1.5, 3, 7, 14, 32, 72]],
+  ['qwen2.5-coder', [0.5, 1.5, 3, 7, 14, 32]],
+  ['qwen3', [0.6, 1.7, 4, 8, 14, 30, 32, 235]],
+  ['gemma2', [2, 9, 27]],
+  ['gemma3', [1, 4, 12, 27]],
+  ['mistral', [7]],
+  ['deepseek-r1', [1.5, 7, 8, 14, 32, 70, 671]],
+]);
+
+/** Whether a model of Ollama's library has no such size. Undefined for those that exist or may exist. */
+export function unpublishedTag(name: string): UnpublishedName | undefined {
+  const [, family = '', written = ''] = /^(?:library\/)?([a-z][\w.-]*):([\d.]+)b(?:-[\w.-]+)?$/.exec(name) ?? [];
+  const sizes = ollamaSizes.get(family);
+  if (sizes === undefined || sizes.includes(Number(written))) return undefined;
+  const size = nearest(Number(written), sizes);
+  return { meant: size === undefined ? undefined : name.replace(`:${written}b`, `:${size}b`), isOtherFormat: false };
+}
+
+/** The size with the smallest ratio to another one, if it is not far from it. */
+function nearest(size: number, sizes: readonly number[]): number | undefined {
+  const distance = (one: number) => Math.abs(Math.log(one / size));
+  const [first] = [...sizes].sort((a, b) => distance(a) - distance(b));
+  return first !== undefined && distance(first) < Math.log(2) ? first : undefined;
+}

@@ -1,0 +1,107 @@
+import type { NamedModel } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
+import type { Flag } from '../command/flags.ts';
+import { knownModel, type ServedModel } from '../model/served-model.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { valueNeeded } from './server-flags.ts';
+
+/** A flag of a model server that does not suit the model that it serves. */
+export interface UnfitFlag {
+  readonly flag: Flag;
+  readonly message: string;
+  /** `warning`: the server runs without what the flag is for. */
+  readonly severity: 'error' | 'warning';
+  /** The value that suits the model. */
+  readonly value?: string;
+}
+
+/** vLLM's flags with lists. https://github.com/vllm-project/vllm/blob/main/vllm/entrypoints/openai/cli_args.py, 2026-11-29 */
+const lists = wordSet('lora-modules served-model-name');
+
+/** The lists of vLLM that are set several times: each one replaces the one before. */
+export function repeatedLists(program: string, flags: readonly Flag[]): readonly UnfitFlag[] {
+  const written = flags.filter(({ name, isVariable }) => program === 'vllm' && lists.has(name) && !isVariable);
+  return written.flatMap((flag) => {
+    const last = written.filter(({ name }) => name === flag.name).at(-1);
+    if (last === flag || last?.value === flag.value) return [];
+    const message = `--${flag.written} ${shorten(flag.value ?? '', 40)} has no effect: --${flag.name} is set again, and vLLM uses only the last one`;
+    return [{ flag, message, severity: 'warning' as const }];
+  });
+}
+
+/** The flags that need another model: parallel experts of a dense model, and the parser of another family's tool calls. */
+export function unfitFlags(served: ServedModel, flags: readonly Flag[]): readonly UnfitFlag[] {
+  const known = knownModel(served);
+  if (known?.basis !== 'name' || known.shape.kind !== 'language' || !isRepository.test(served.name)) return [];
+  const written = flags.filter(({ isVariable, dynamic }) => !isVariable && !dynamic);
+  return [...denseExperts(served, known, written), ...otherParser(served, written)];
+}
+
+const isRepository = /^(?:hf:\/\/)?(?!(?:models?|mnt|data)\/)[\w-][\w.-]*\/[\w.-]+$/;
+
+/** https://github.com/vllm-project/vllm/blob/main/vllm/config/model.py, 2026-11-29: the number of experts must be greater than 0. */
+function denseExperts(
+  { engine, name }: ServedModel,
+  { shape }: NamedModel,
+  flags: readonly Flag[],
+): readonly UnfitFlag[] {
+  const flag = engine === 'vllm' ? flags.find((one) => one.name === 'enable-expert-parallel') : undefined;
+  if (flag === undefined || shape.experts !== null) return [];
+  const message = `--${flag.written} needs a mixture of experts, but ${shorten(ownName(name), 40)} is a dense model: vLLM does not start`;
+  return [{ flag, message, severity: 'error' }];
+}
+
+interface Family {
+  /** The beginnings of the names of its tuned models and their quantized copies, without the organization. */
+  readonly models: RegExp;
+  readonly vllm: string;
+  readonly sglang: string;
+  /** Parsers of other families, which do not find its calls. */
+  readonly others: ReadonlySet<string>;
+}
+
+const foreign = 'openai kimi_k2 glm45 minimax internlm jamba granite xlam phi4_mini_json';
+
+/**
+ * Families whose own chat template makes one form of tool calls, with the parsers that read it.
+ * https://docs.vllm.ai/en/latest/features/tool_calling/ https://docs.sglang.io/advanced_features/tool_parser.html, 2026-11-29
+ */
+const families: readonly Family[] = [
+  {
+    models: /^(?:Meta-)?Llama-3\.[123]-\d+B-Instruct\b/i,
+    vllm: 'llama3_json',
+    sglang: 'llama3',
+    others: wordSet(`hermes mistral qwen qwen25 qwen3_coder qwen3_xml deepseek_v3 deepseekv3 gpt-oss ${foreign}`),
+  },
+  {
+    models: /^Qwen(?:2\.5-[\d.]+B-Instruct|3-[\d.]+B)\b/i,
+    vllm: 'hermes',
+    sglang: 'qwen',
+    others: wordSet(`llama3_json llama4_json llama3 mistral deepseek_v3 deepseekv3 gpt-oss pythonic ${foreign}`),
+  },
+  {
+    models: /^(?:Mistral|Mixtral|Ministral)-[\w.-]*Instruct\b/i,
+    vllm: 'mistral',
+    sglang: 'mistral',
+    others: wordSet(
+      `hermes llama3_json llama4_json llama3 qwen qwen25 deepseek_v3 deepseekv3 gpt-oss pythonic ${foreign}`,
+    ),
+  },
+];
+
+/** A template of one's own may make another form of calls. */
+function otherParser(served: ServedModel, flags: readonly Flag[]): readonly UnfitFlag[] {
+  const { engine } = served;
+  const flag = flags.find(({ name }) => name === 'tool-call-parser');
+  const family = families.find(({ models }) => models.test(ownName(served.name)));
+  if (flag?.value === undefined || family === undefined || (engine !== 'vllm' && engine !== 'sglang')) return [];
+  const hasTemplate = flags.some(({ name }) => /chat-template|parser-plugin/.test(name));
+  const isName = valueNeeded(engine, flag.name, flag.value) === undefined;
+  if (hasTemplate || !isName || !family.others.has(flag.value)) return [];
+  const message = `--${flag.written} ${flag.value} does not find the tool calls of ${shorten(ownName(served.name), 40)}: clients get them as text`;
+  return [{ flag, message, severity: 'warning', value: family[engine] }];
+}
+
+function ownName(name: string): string {
+  return name.slice(name.lastIndexOf('/') + 1);
+}
