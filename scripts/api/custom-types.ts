@@ -17,6 +17,7 @@ export const customKinds: Readonly<Record<string, string>> = {
   'argoproj.io/v1alpha1/ApplicationSet': 'ArgoApplicationSet',
   'deviceplugin.intel.com/v1/GpuDevicePlugin': 'GpuDevicePlugin',
   'helm.toolkit.fluxcd.io/v2/HelmRelease': 'HelmRelease',
+  'helm.toolkit.fluxcd.io/v2beta1/HelmRelease': 'HelmRelease',
   'helm.toolkit.fluxcd.io/v2beta2/HelmRelease': 'HelmRelease',
   'jobset.x-k8s.io/v1alpha2/JobSet': 'JobSet',
   'kaito.sh/v1alpha1/Workspace': 'Workspace',
@@ -126,7 +127,10 @@ export const customTypes: Readonly<Record<string, string>> = {
     'goTemplate:b goTemplateOptions:* generators:* template:ArgoApplicationTemplate templatePatch syncPolicy:* strategy:* preservedFields:* applyNestedSelectors:b ignoreApplicationDifferences:*',
   ArgoApplicationTemplate: 'metadata:* spec:ArgoApplicationSpec',
   ArgoApplicationSpec:
-    'source:ArgoSource sources:[ArgoSource sourceHydrator:* destination:* project syncPolicy:* ignoreDifferences:* info:* revisionHistoryLimit:i',
+    'source:ArgoSource sources:[ArgoSource sourceHydrator:* destination:* project syncPolicy:ArgoSyncPolicy ignoreDifferences:* info:* revisionHistoryLimit:i',
+  ArgoSyncPolicy: 'automated:ArgoAutomatedSync syncOptions:[s retry:ArgoRetry managedNamespaceMetadata:*',
+  ArgoAutomatedSync: 'prune:b selfHeal:b allowEmpty:b enabled:b',
+  ArgoRetry: 'limit:i backoff:* refresh:b',
   ArgoSource: 'repoURL path targetRevision chart helm:ArgoHelm kustomize:* directory:* plugin:* ref name',
   ArgoHelm:
     'valueFiles:[s values valuesObject:ArgoValues parameters:* fileParameters:* releaseName version passCredentials:b ignoreMissingValueFiles:b skipCrds:b skipSchemaValidation:b skipTests:b namespace kubeVersion apiVersions:*',

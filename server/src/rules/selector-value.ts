@@ -251,12 +251,18 @@ function checkPool(requirement: Cursor, context: RuleContext): void {
 const listed = table<readonly string[]>({
   'karpenter.sh/capacity-type': ['spot', 'on-demand', 'reserved'],
   'eks.amazonaws.com/capacityType': ['SPOT', 'ON_DEMAND', 'CAPACITY_BLOCK'],
+  'cloud.google.com/gke-gpu-sharing-strategy': ['time-sharing', 'mps'],
   'kubernetes.io/arch': ['amd64', 'arm64'],
   'kubernetes.io/os': ['linux', 'windows'],
 });
 
 /** Words for them that are values elsewhere. */
-const synonyms = table<string>({ x8664: 'amd64', aarch64: 'arm64' });
+const synonyms = table<string>({
+  x8664: 'amd64',
+  aarch64: 'arm64',
+  timeslicing: 'time-sharing',
+  timeshared: 'time-sharing',
+});
 
 /** Reports another spelling of a label's only values. */
 function checkListed(key: string, { value, at }: Located<string>, consequence: string, context: RuleContext): void {
