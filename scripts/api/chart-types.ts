@@ -95,6 +95,7 @@ export const chartAliases: Readonly<Record<string, string>> = {
   DevicePluginValues:
     'sharing>config.map timeSlicing>config.map flags>config.map mig>migStrategy gpuFeatureDiscovery>gfd configMap>config.map',
   FrigateValues: 'nvidia>gpu.nvidia',
+  FrigateGPU: 'enabled>nvidia.enabled runtimeClassName>nvidia.runtimeClassName',
   JellyfinValues: 'gpu>resources env>jellyfin.env',
   PlexValues: 'env>extraEnv gpu>pms.gpu persistence>pms.configStorage',
   LocalAIValues: 'env>deployment.env image>deployment.image',

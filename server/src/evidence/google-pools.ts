@@ -39,7 +39,9 @@ function problemOf(machine: Cursor, card: Cursor): ImpossibleCard | undefined {
   const [first] = models;
   if (type !== undefined && first !== undefined && offered && !models.some((model) => offered.includes(model)))
     return { at: type, problem: `${shorten(written, 30)} machines have no ${first.name}` };
-  const devices = instanceType(asText(name) ?? '')?.gpuCount ?? undefined;
+  const part = instanceType(asText(name) ?? '')?.gpuCount ?? undefined;
+  // A part of a GPU is one device.
+  const devices = part === undefined ? undefined : Math.ceil(part);
   const wanted = asNumber(count);
   return count === undefined || devices === undefined || wanted === undefined || wanted === devices
     ? undefined
