@@ -11,7 +11,7 @@
 
 /**
  * The chart's names, the type of its values, and paths of which its values have at least so many (one is enough if the name is written). A path
- * that no other chart has is there twice. What changed with a major version, the last column, is compared only if the version is known.
+ * that no other chart has is there twice; one with `?` counts only if the name is written, and the version if it matters. What changed with a major version, the last column, is compared only if the version is known.
  */
 export const charts = [
   [
@@ -32,7 +32,13 @@ export const charts = [
   ],
   ['vllm-stack production-stack', 'VLLMStackValues', 1, 'servingEngineSpec.modelSpec', 0],
   ['nim-llm', 'NIMValues', 2, 'model.ngcAPISecret model.nimCache model.openaiPort model.name persistence', 0],
-  ['gpu-operator', 'GPUOperatorValues', 2, 'driver toolkit dcgmExporter migManager nodeStatusExporter daemonsets', 0],
+  [
+    'gpu-operator',
+    'GPUOperatorValues',
+    2,
+    'driver toolkit dcgmExporter migManager nodeStatusExporter daemonsets ?mig.strategy ?migStrategy ?devicePlugin ?gfd ?operator ?cdi',
+    0,
+  ],
   ['nvidia-device-plugin', 'DevicePluginValues', 2, 'gfd config.map config.name migStrategy failOnInitError', 0],
   ['jellyfin', 'JellyfinValues', 2, 'jellyfin.enableDLNA jellyfin.command jellyfin.args deploymentStrategy', 0],
   [
@@ -53,13 +59,13 @@ export const charts = [
     'local-ai localai',
     'LocalAIValues',
     2,
-    'deployment.env.threads deployment.env.modelsPath deployment.modelsPath deployment.prompt_templates promptTemplates modelsConfigs models.list',
+    'deployment.env.threads deployment.env.modelsPath deployment.modelsPath deployment.prompt_templates promptTemplates modelsConfigs models.list ?deployment',
     0,
   ],
   ['kubeai-models models', 'KubeAIModelsValues', 1, 'catalog.*.resourceProfile', 0],
   ['dcgm-exporter', 'DCGMExporterValues', 2, 'kubeletPath kubeletPath arguments serviceMonitor customMetrics', 0],
   ['immich', 'ImmichValues', 2, 'immich machine-learning', 0],
-  ['app-template', 'AppValues', 1, 'controllers.*.containers', 3],
+  ['app-template', 'AppValues', 1, 'controllers.*.containers ?image.repository', 3],
 ] as const;
 
 /** Types whose unknown keys the chart's schema rejects. */
@@ -89,6 +95,8 @@ export const chartAliases: Readonly<Record<string, string>> = {
   DevicePluginValues:
     'sharing>config.map timeSlicing>config.map flags>config.map mig>migStrategy gpuFeatureDiscovery>gfd configMap>config.map',
   FrigateValues: 'nvidia>gpu.nvidia',
+  FrigateGPU: 'enabled>nvidia.enabled runtimeClassName>nvidia.runtimeClassName',
+  JellyfinValues: 'gpu>resources env>jellyfin.env',
   PlexValues: 'env>extraEnv gpu>pms.gpu persistence>pms.configStorage',
   LocalAIValues: 'env>deployment.env image>deployment.image',
   AppValues:

@@ -5,7 +5,7 @@
 // kubernetes-sigs/kueue (v1beta1, v1beta2), kaito-project/kaito (v1alpha1, v1beta1), kubeflow/trainer (v1alpha1), kubeflow/mpi-operator (v2beta1), kubeflow/training-operator (v1),
 // ray-project/kuberay (v1); 2026-11-24: kubernetes-sigs/karpenter (v1);
 // 2026-11-28: vllm-project/production-stack (operator, v1alpha1), kubeai-project/kubeai (v1), kubeflow/notebooks (v1), kubevirt/kubevirt (v1), knative/serving (v1), kedacore/keda (v1alpha1), volcano-sh/apis (batch v1alpha1), NVIDIA/k8s-nim-operator (v1alpha1);
-// 2026-11-29: NVIDIA/gpu-operator (v1), argoproj/argo-cd (v1alpha1), intel/intel-device-plugins-for-kubernetes (v1).
+// 2026-11-29: NVIDIA/gpu-operator (v1), argoproj/argo-cd (v1alpha1), intel/intel-device-plugins-for-kubernetes (v1); GKE's reference of ComputeClass (v1).
 
 /** The type of an object by apiVersion and kind. */
 export const customKinds: Readonly<Record<string, string>> = {
@@ -15,6 +15,7 @@ export const customKinds: Readonly<Record<string, string>> = {
   'batch.volcano.sh/v1alpha1/Job': 'VolcanoJob',
   'argoproj.io/v1alpha1/Application': 'ArgoApplication',
   'argoproj.io/v1alpha1/ApplicationSet': 'ArgoApplicationSet',
+  'cloud.google.com/v1/ComputeClass': 'ComputeClass',
   'deviceplugin.intel.com/v1/GpuDevicePlugin': 'GpuDevicePlugin',
   'helm.toolkit.fluxcd.io/v2/HelmRelease': 'HelmRelease',
   'helm.toolkit.fluxcd.io/v2beta1/HelmRelease': 'HelmRelease',
@@ -127,7 +128,10 @@ export const customTypes: Readonly<Record<string, string>> = {
     'goTemplate:b goTemplateOptions:* generators:* template:ArgoApplicationTemplate templatePatch syncPolicy:* strategy:* preservedFields:* applyNestedSelectors:b ignoreApplicationDifferences:*',
   ArgoApplicationTemplate: 'metadata:* spec:ArgoApplicationSpec',
   ArgoApplicationSpec:
-    'source:ArgoSource sources:[ArgoSource sourceHydrator:* destination:* project syncPolicy:* ignoreDifferences:* info:* revisionHistoryLimit:i',
+    'source:ArgoSource sources:[ArgoSource sourceHydrator:* destination:* project syncPolicy:ArgoSyncPolicy ignoreDifferences:* info:* revisionHistoryLimit:i',
+  ArgoSyncPolicy: 'automated:ArgoAutomatedSync syncOptions:[s retry:ArgoRetry managedNamespaceMetadata:*',
+  ArgoAutomatedSync: 'prune:b selfHeal:b allowEmpty:b enabled:b',
+  ArgoRetry: 'limit:i backoff:* refresh:b',
   ArgoSource: 'repoURL path targetRevision chart helm:ArgoHelm kustomize:* directory:* plugin:* ref name',
   ArgoHelm:
     'valueFiles:[s values valuesObject:ArgoValues parameters:* fileParameters:* releaseName version passCredentials:b ignoreMissingValueFiles:b skipCrds:b skipSchemaValidation:b skipTests:b namespace kubeVersion apiVersions:*',
@@ -136,6 +140,15 @@ export const customTypes: Readonly<Record<string, string>> = {
   GpuDevicePlugin: object('GpuDevicePluginSpec'),
   GpuDevicePluginSpec:
     'image initImage sharedDevNum:i logLevel:i enableMonitoring:b resourceManager:b preferredAllocationPolicy:=balanced|packed|none bypathMode:=none|single|all monitoringMode:=split|single allowIDs denyIDs nodeSelector:{s tolerations:[Toleration',
+  // GKE: https://cloud.google.com/kubernetes-engine/docs/reference/crds/computeclass
+  ComputeClass: object('ComputeClassSpec'),
+  ComputeClassSpec:
+    'priorities:[ComputePriority priorityDefaults:* nodePoolAutoCreation:ComputeCreation nodePoolConfig:* nodePoolGroup:* autoscalingPolicy:* activeMigration:* whenUnsatisfiable:=ScaleUpAnyway|DoNotScaleUp autopilot:* description',
+  ComputeCreation: 'enabled:b',
+  ComputePriority:
+    'machineFamily machineType spot:b minCores:i minMemoryGb:i storage:* gpu:ComputeGPU tpu:ComputeTPU nodepools:[s reservations:* maxPodsPerNode:i maxRunDurationSeconds:i flexStart:* placement:* location:* nodeSystemConfig:* podFamily capacityCheckWaitTimeSeconds:i',
+  ComputeGPU: 'type count:i driverVersion',
+  ComputeTPU: 'type count:i topology',
   // Knative, KEDA and Volcano
   KnativeService: object('KnativeServiceSpec'),
   KnativeServiceSpec: 'template:KnativeTemplate traffic:*',

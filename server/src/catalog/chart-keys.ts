@@ -9,6 +9,8 @@ export interface ChartKeys {
   /** Paths in its values, and how many of them values of this chart have. */
   readonly marks: readonly (readonly string[])[];
   readonly least: number;
+  /** Paths that only say that values are those of a chart of this name and not another publisher's. */
+  readonly weakMarks: readonly (readonly string[])[];
   /** The major version with which keys got other types; 0 for none. */
   readonly major: number;
 }
@@ -17,11 +19,18 @@ export const chartKeys: readonly ChartKeys[] = (apiJson.charts as unknown as rea
   ([names, type, least, marks, major]) => ({
     names: names.split(' '),
     type,
-    marks: marks.split(' ').map((path) => path.split('.')),
+    marks: pathsIn(marks).filter(([step]) => !step?.startsWith('?')),
+    weakMarks: pathsIn(marks).flatMap(([step = '', ...rest]) =>
+      step.startsWith('?') ? [[step.slice(1), ...rest]] : [],
+    ),
     least,
     major,
   }),
 );
+
+function pathsIn(marks: string): readonly (readonly string[])[] {
+  return marks.split(' ').map((path) => path.split('.'));
+}
 
 type Row = readonly [names: string, type: string, least: number, marks: string, major: number];
 

@@ -166,6 +166,7 @@ function plain(name: string): string {
   return name
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '')
+    .replace(/ies$/, 'y')
     .replace(/s$/, '');
 }
 

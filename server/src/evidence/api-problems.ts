@@ -75,7 +75,7 @@ const passedOn: readonly (readonly [key: string, type: ApiType])[] = [
   ['env', { form: 'list', of: { form: 'object', name: 'EnvVar' } }],
 ];
 
-/** The unknown fields and words in such parts of a chart's values, and a single toleration, a list of selectors or a text for a variable. */
+/** The unknown fields and words in such parts of a chart's values, a single toleration, a list of selectors or a text for a variable, and lists and mappings that an affinity cannot have. */
 export function passedOnProblems(block: Cursor, { problems, text }: YamlDocument): readonly ApiProblem[] {
   if (problems.some(({ readable }) => readable !== true)) return [];
   const walk: Walk = { partial: true, found: [], text, custom: false };
@@ -86,9 +86,16 @@ export function passedOnProblems(block: Cursor, { problems, text }: YamlDocument
   }
   return walk.found.filter(
     ({ what, at, field }) =>
-      what === 'unknown-field' || what === 'not-in-enum' || (what === 'wrong-type' && isBareItem(at, field)),
+      what === 'unknown-field' ||
+      what === 'not-in-enum' ||
+      (what === 'wrong-type' && (isBareItem(at, field) || affinityParts.has(field))),
   );
 }
+
+const affinityParts = wordSet(
+  'requiredDuringSchedulingIgnoredDuringExecution preferredDuringSchedulingIgnoredDuringExecution',
+  'nodeSelectorTerms matchExpressions matchFields preference podAffinityTerm labelSelector values weight',
+);
 
 /** The problems in a mapping to which others may add. */
 export function problemsBelow(holder: ApiHolder, text: string): readonly ApiProblem[] {

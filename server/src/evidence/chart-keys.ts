@@ -40,11 +40,11 @@ export function unreadKeys(
   version?: string,
 ): readonly UnreadKey[] {
   if (values.node.kind !== 'map') return [];
-  const known = chartOf(values, chart);
+  const known = chartOf(values, chart, version);
   if (known !== undefined) return keysOf(values, known, document, version);
   // An umbrella chart has the values of others below their names.
   return entries(values).flatMap((child) => {
-    const inner = child.node.kind === 'map' ? chartOf(child, keyOf(child)) : undefined;
+    const inner = child.node.kind === 'map' ? chartOf(child, keyOf(child), undefined) : undefined;
     if (inner === undefined || !inner.names.includes(keyOf(child))) return [];
     // `ollama.ollama` is no part of a project's own chart.
     const isNested = inner.marks.some((path) => path[0] === keyOf(child) && hasPath(child, path));
@@ -52,10 +52,14 @@ export function unreadKeys(
   });
 }
 
-function chartOf(values: Cursor, name: string | undefined): ChartKeys | undefined {
+function chartOf(values: Cursor, name: string | undefined, version: string | undefined): ChartKeys | undefined {
   const named = name === undefined ? undefined : chartKeys.find(({ names }) => names.includes(name));
   // Other publishers have charts of this name.
-  if (named !== undefined) return countMarks(values, named) > 0 ? named : undefined;
+  if (named !== undefined) {
+    const isWeak = version !== undefined && isCurrentVersion(named, version);
+    const isMarked = countMarks(values, named) > 0 || (isWeak && named.weakMarks.some((path) => hasPath(values, path)));
+    return isMarked ? named : undefined;
+  }
   if (name !== undefined) return undefined;
   const counted = chartKeys.map((chart) => ({ chart, count: countMarks(values, chart) }));
   const [best] = counted.filter(({ chart, count }) => count >= chart.least).sort((a, b) => b.count - a.count);
@@ -73,16 +77,21 @@ function hasPath(at: Cursor | undefined, [step, ...rest]: readonly string[]): bo
   return child !== undefined && hasPath(child, rest);
 }
 
+/** Whether the version of a chart is known to be at least that with which its keys changed. */
+function isCurrentVersion({ major }: ChartKeys, version: string | undefined): boolean {
+  const written = /^\D{0,3}(\d{1,4})\./.exec(version ?? '')?.[1];
+  return major === 0 || (written !== undefined && Number(written) >= major);
+}
+
 function keysOf(
   values: Cursor,
-  { names, type, major }: ChartKeys,
+  known: ChartKeys,
   { text, problems }: YamlDocument,
   version?: string,
 ): readonly UnreadKey[] {
   if (problems.some(({ readable }) => readable !== true)) return [];
-  const written = /^\D{0,3}(\d{1,4})\./.exec(version ?? '')?.[1];
-  const isOld = written !== undefined && Number(written) < major;
-  const isCurrent = major === 0 || (written !== undefined && !isOld);
+  const { names, type } = known;
+  const isCurrent = isCurrentVersion(known, version);
   const chart = names[0] ?? '';
   const seen = new Set<unknown>();
   return problemsBelow({ at: values, type, above: undefined }, text).flatMap((problem) => {

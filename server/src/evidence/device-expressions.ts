@@ -2,6 +2,7 @@ import { gpusByLabel } from '../catalog/index.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
 import { meantValues, productLabel } from './meant-labels.ts';
+import { isMigProfile } from './mig-placement.ts';
 
 // Device claims select devices by expressions in CEL. https://kubernetes.io/docs/reference/using-api/cel/
 
@@ -58,6 +59,9 @@ export function celMismatch(text: string): { readonly problem: string; readonly 
       problem: `productName is the driver's full name of a card, not "${shorten(product, 30)}"`,
       certain: false,
     };
+  const profile = equalProfile.exec(text)?.[1];
+  if (profile !== undefined && !isMigProfile(profile))
+    return { problem: `No GPU has the MIG profile ${shorten(profile, 20)}`, certain: false };
   const name = attribute.exec(text)?.[1] ?? '';
   const meant = /\bhas\(|[?]|\bin\s+device/.test(text) ? undefined : otherNames[name];
   if (meant === undefined) return undefined;
@@ -65,6 +69,7 @@ export function celMismatch(text: string): { readonly problem: string; readonly 
 }
 
 const equalProduct = /attributes\[["']gpu\.nvidia\.com["']\]\.productName\s*==\s*["']([^"'\n]{2,60})["']/;
+const equalProfile = /attributes\[["']gpu\.nvidia\.com["']\]\.profile\s*==\s*["'](\d[^"'\n]{2,20})["']/;
 const attribute = /attributes\[["']gpu\.nvidia\.com["']\](?:\.|\[["'])(\w{1,40})/;
 
 /** Names for what the driver calls otherwise. https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu */

@@ -1,7 +1,17 @@
 import { inlineValues } from '../model/inline-values.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
-import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, keyOf } from '../yaml/cursor.ts';
+import {
+  asBoolean,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  isUnseen,
+  keyOf,
+} from '../yaml/cursor.ts';
 import { isUnknown } from './written.ts';
 
 /** The default configuration of NVIDIA's operator or device plugin, with a name that none of the known ones has. */
@@ -49,4 +59,43 @@ function defaultOf(
   return known.length === 0 || known.includes(value) || known.some((key) => /[{$<]/.test(key))
     ? []
     : [{ at, value, known }];
+}
+
+/** A ConfigMap that NVIDIA's operator is to create for its configurations, without what the chart needs to do it. */
+export interface UncreatedConfig {
+  readonly at: Cursor;
+  /** `name`: without a name for the ConfigMap; `create`: the configurations are written, but creation is not switched on. */
+  readonly lacks: 'name' | 'create';
+}
+
+/**
+ * The ConfigMaps of the operator's chart that an object installs.
+ * https://github.com/NVIDIA/gpu-operator/tree/main/deployments/gpu-operator/templates (plugin_config.yaml, mig_config.yaml; 2026-11-29)
+ */
+export function uncreatedConfigs(manifest: Manifest): readonly UncreatedConfig[] {
+  const carried = inlineValues(manifest).filter(({ chart }) => chart === 'gpu-operator');
+  const spec = getIn(manifest.root, 'spec');
+  const layers = [
+    getIn(spec, 'valuesFrom'),
+    getIn(spec, 'sources'),
+    getIn(spec, 'source', 'helm', 'valueFiles'),
+    getIn(spec, 'source', 'helm', 'parameters'),
+  ];
+  const isWhole = layers.every((layer) => layer === undefined);
+  return carried.flatMap(({ values }) => uncreatedConfigsIn(values).filter(({ lacks }) => isWhole || lacks === 'name'));
+}
+
+/** The same for a values file of the chart, which another file may complete. */
+export function unnamedConfigsIn(values: Cursor): readonly UncreatedConfig[] {
+  return uncreatedConfigsIn(values).filter(({ lacks }) => lacks === 'name');
+}
+
+function uncreatedConfigsIn(values: Cursor): readonly UncreatedConfig[] {
+  return ['devicePlugin', 'migManager'].flatMap((owner): readonly UncreatedConfig[] => {
+    const config = getIn(values, owner, 'config');
+    const [data, create, name] = ['data', 'create', 'name'].map((key) => getIn(config, key));
+    if (data === undefined || entries(data).length === 0 || [config, data, create, name].some(isUnseen)) return [];
+    if (asBoolean(create) !== true) return [{ at: data, lacks: 'create' }];
+    return (asText(name) ?? '') === '' ? [{ at: create ?? data, lacks: 'name' }] : [];
+  });
 }

@@ -74,7 +74,8 @@ export function cardsCutBy(selectors: readonly Selector[]): readonly string[] {
   );
 }
 
-const partitionSize = 'cloud.google.com/gke-gpu-partition-size';
+/** The label of GKE's nodes with slices. */
+export const partitionSize = 'cloud.google.com/gke-gpu-partition-size';
 const gkeCard = 'cloud.google.com/gke-accelerator';
 const migConfig = 'nvidia.com/mig.config';
 

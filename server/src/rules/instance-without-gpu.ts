@@ -1,9 +1,11 @@
+import { plainGoogleFamilies } from '../catalog/google-families.ts';
 import {
   gpus,
   gpusNamed,
   instanceType,
   isInstanceTypeLabel,
   knownAccelerator,
+  nodeLabelMeaning,
   providerName,
 } from '../catalog/index.ts';
 import { hasNone } from '../catalog/offered-gpus.ts';
@@ -88,10 +90,17 @@ export default defineRule({
     if (requested === undefined || podSet.selectors.some(({ key }) => /kwok|simulated|fake/i.test(key))) return;
     for (const { key, values } of podSet.selectors) {
       const [first] = values;
-      if (!isInstanceTypeLabel(key) || first === undefined) continue;
-      if (values.some(({ value, at }) => isTemplated(at) || !lacks(value, requested.vendor))) continue;
+      const what = isInstanceTypeLabel(key)
+        ? 'types'
+        : nodeLabelMeaning(key) === 'instance-family'
+          ? 'families'
+          : undefined;
+      if (what === undefined || first === undefined) continue;
+      // The smallest machine of a family stands for all.
+      const typeOf = (value: string) => (what === 'types' ? value : smallestOf(key, value));
+      if (values.some(({ value, at }) => isTemplated(at) || !lacks(typeOf(value), requested.vendor))) continue;
       const types =
-        values.length === 1 ? `${first.value} has no` : `None of the ${values.length} types (${first.value}, …) has`;
+        values.length === 1 ? `${first.value} has no` : `None of the ${values.length} ${what} (${first.value}, …) has`;
       context.report({
         message: `${types} ${requested.resource}: the pod stays Pending`,
         span: spanOf(first.at),
@@ -114,12 +123,16 @@ function requestOf({ accelerators }: PodSet): { readonly resource: string; reado
 const plainTypes = [
   /^[mcrtxidz]\d[a-z-]*\.(?:nano|micro|small|medium|large|\d*xlarge|metal(?:-\d+xl)?)$/,
   new RegExp(
-    `^(?:${oneOf('e2 n2 n2d n4 c2 c2d c3 c3d c4 c4a t2d t2a m1 m2 m3 h3')})-` +
+    `^(?:${oneOf(plainGoogleFamilies)})-` +
       `(?:${oneOf('standard highmem highcpu micro small medium megamem ultramem metal')})(?:-\\d+)?$`,
   ),
   /^Standard_(?:[ABDEFLM]|DC|EC|FX|H[BC]?)\d\w*$/,
   /^(?:VM|BM)\.(?:Standard|DenseIO|Optimized)[\w.]*$/,
 ];
+
+function smallestOf(key: string, family: string): string {
+  return key.startsWith('cloud.google.com/') ? `${family}-standard-4` : `${family}.large`;
+}
 
 function lacks(type: string, vendor: string): boolean {
   const known = instanceType(type);

@@ -6,6 +6,7 @@ import { formatNumber } from '../cost/money.ts';
 import { processInput } from '../evidence/launch.ts';
 import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import { selectedSlice } from '../model/shares.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
@@ -96,7 +97,10 @@ export default defineRule({
   container(container, context) {
     if (container.type === 'init' || isExempt(context.workload)) return;
     const [only, ...others] = knownRequests(container);
-    if (only?.form !== 'mig' || others.length > 0) return;
+    // Nodes may offer slices by the name of whole devices.
+    const isSlice =
+      only?.form === 'mig' || (only?.resource === 'nvidia.com/gpu' && selectedSlice(context.podSet.selectors));
+    if (only === undefined || !isSlice || others.length > 0) return;
     const [quantity] = writtenQuantities(only);
     const sharding = findSharding(processInput(container));
     if (quantity === undefined) return;

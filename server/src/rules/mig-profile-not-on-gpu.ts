@@ -1,9 +1,11 @@
 import { type GpuModel, migByResource, migTable } from '../catalog/index.ts';
 import { selectedModels } from '../evidence/selected-models.ts';
+import { partitionSize } from '../model/shares.ts';
 import type { AcceleratorRequest } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { renameQuantities, writtenQuantities } from '../rewrite/quantities.ts';
-import { keySpanOf } from '../yaml/cursor.ts';
+import { isUnseen, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -61,6 +63,17 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'mig',
   severity: 'error',
+  podSet({ selectors }, context) {
+    const slice = selectors.find(({ key }) => key === partitionSize);
+    const [size, ...sizes] = slice?.values ?? [];
+    const selected = selectedModels(selectors);
+    if (size === undefined || sizes.length > 0 || isUnseen(size.at)) return;
+    if (selected.length === 0 || selected.some(isUnknown)) return;
+    if (selected.some(({ id }) => migTable(id)?.profiles.some(({ name }) => name === size.value))) return;
+    const [only] = selected;
+    const lacking = only?.migCapable ? `has no MIG profile ${shorten(size.value, 20)}` : 'does not support MIG';
+    context.report({ message: `${only?.name ?? ''} ${lacking}: the pod stays Pending`, span: spanOf(size.at) });
+  },
   container(container, context) {
     const selected = selectedModels(context.podSet.selectors);
     if (selected.length === 0 || selected.some(isUnknown)) return;

@@ -1,7 +1,8 @@
 import { knownAccelerator } from '../catalog/index.ts';
 import { meantMigResource } from '../catalog/resource-spelling.ts';
+import { claimedDevices } from '../evidence/claimed-devices.ts';
 import { modelsInResource } from '../model/named-models.ts';
-import type { AcceleratorRequest } from '../model/workload.ts';
+import type { AcceleratorRequest, PodAccelerator } from '../model/workload.ts';
 import { writtenQuantities } from '../rewrite/quantities.ts';
 import { keySpanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -14,7 +15,7 @@ import { defineRule } from './rule.ts';
  *
  * The node must have both, and few nodes do. On a node that has both (a whole GPU and a MIG slice, or two MIG profiles), each allocation
  * sets the same environment variable in the container, so only one of them is visible; the other stays idle. Request one kind, or use two
- * containers. Two names for cards of one model each, such as `nvidia.com/gpu-3090`, are **information**: a plugin may hand out devices in another way.
+ * containers. A device claim next to a request does the same: the plugin and the driver of a vendor do not share the GPUs of a node. Two names for cards of one model each, such as `nvidia.com/gpu-3090`, are **information**: a plugin may hand out devices in another way.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -62,12 +63,22 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
-  container({ accelerators }, context) {
+  container(container, context) {
+    const { accelerators } = container;
     // mig-resource-spelling reports two spellings of one slice.
     const devices = new Map(
       accelerators.filter(isDevice).map((one) => [meantMigResource(one.resource) ?? one.resource, one]),
     );
     const [first, second] = devices.values();
+    const claimed = first && claimedTwin(first, claimedDevices(container, context.podSet));
+    const request = first && writtenQuantities(first)[0];
+    if (claimed !== undefined && request !== undefined) {
+      context.report({
+        message: `The container requests ${first?.resource ?? ''} and claims ${claimed}: it takes GPUs by both, or stays Pending`,
+        span: keySpanOf(request.at),
+      });
+      return;
+    }
     if (first === undefined || second === undefined) return;
     const written = writtenQuantities(second)[0];
     if (written === undefined) return;
@@ -90,6 +101,16 @@ export default defineRule({
     });
   },
 });
+
+/** The class of a claim for whole GPUs of the vendor of a request. A node's GPUs are offered by a plugin or by a driver. */
+function claimedTwin({ resource, form }: AcceleratorRequest, claims: readonly PodAccelerator[]): string | undefined {
+  const vendor = knownAccelerator(resource)?.vendor;
+  const twin = claims.find(
+    ({ requested, form: claimedForm }) =>
+      requested.kind === 'deviceClass' && claimedForm === form && requested.name === `gpu.${vendor}.com`,
+  );
+  return twin?.requested.kind === 'deviceClass' ? twin.requested.name : undefined;
+}
 
 function isDevice({ resource, form, count, limit, request }: AcceleratorRequest): boolean {
   // A name that only looks like an accelerator may stand for anything next to one.

@@ -1,4 +1,5 @@
 import { allInstanceTypes, gpus, hasArmHost, isInstanceTypeLabel } from '../catalog/index.ts';
+import { impossibleCards } from '../evidence/google-pools.ts';
 import { type GpuPool, gpuPools } from '../evidence/gpu-pools.ts';
 import { reservedLabels } from '../evidence/reserved-node-labels.ts';
 import { isAllowed } from '../model/machine-terms.ts';
@@ -29,7 +30,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * A node must meet all requirements of its pool. If the named machines do not meet one of them, for example another GPU or another
  * architecture, no machine is left. Limits also exclude machines: Karpenter starts none that has more of a resource than the limits leave.
  * In both cases the pool looks ready, and its pods stay Pending. Labels such as `node-role.kubernetes.io/gpu` can only be set by an administrator:
- * Karpenter and eksctl reject them, and a kubelet that gets one does not start.
+ * Karpenter and eksctl reject them, and a kubelet that gets one does not start. On Google Cloud, each family of machines has its own GPUs: an L4 only
+ * comes with G2, and a T4 only with N1.
  *
  * ```yaml invalid
  * apiVersion: karpenter.sh/v1
@@ -88,6 +90,12 @@ export default defineRule({
       context.report({
         message: `${shorten(key, 50)} is in Kubernetes' own domain, where nodes cannot label themselves: ${problem}`,
         span: keySpanOf(at),
+      });
+    for (const { at, problem } of impossibleCards(manifest))
+      context.report({
+        severity: 'warning',
+        message: `${problem}: the pool never starts such nodes`,
+        span: spanOf(at),
       });
     if (groupOf(manifest.apiVersion) !== 'karpenter.sh') return;
     for (const pool of gpuPools(manifest)) {

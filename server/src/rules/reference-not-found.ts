@@ -249,5 +249,7 @@ const effects: ReadonlyMap<string, string> = new Map([
   ['ConfigMap', ' The pod never starts'],
   ['Secret', ' The pod never starts'],
   ['ServiceAccount', ' No pod is created'],
+  ['NodePool', ' The pod stays Pending'],
+  ['ComputeClass', ' The pod stays Pending'],
   ...[...scaled].map((kind) => [kind, ' Nothing is scaled'] as const),
 ]);

@@ -1,4 +1,6 @@
-import { providerName, providerOfLabel } from '../catalog/index.ts';
+import { modelsOfGoogleFamily } from '../catalog/google-families.ts';
+import { isInstanceTypeLabel, providerName, providerOfLabel } from '../catalog/index.ts';
+import type { GpuModel } from '../catalog/types.ts';
 import { plural } from '../cost/money.ts';
 import { crowdedNodes, otherVendor } from '../evidence/vendor-mismatch.ts';
 import { modelsOf } from '../model/gpu-model.ts';
@@ -89,7 +91,11 @@ export default defineRule({
     const known = selectors
       .filter(
         (one) =>
-          providerOfLabel(one.key) !== null || modelsOf(one).length > 0 || isAmd64(one) || regionsIn(one).length > 0,
+          providerOfLabel(one.key) !== null ||
+          isInstanceTypeLabel(one.key) ||
+          modelsOf(one).length > 0 ||
+          isAmd64(one) ||
+          regionsIn(one).length > 0,
       )
       .slice(0, 32);
     for (const [index, selector] of known.entries()) {
@@ -199,6 +205,9 @@ function contradiction(one: Selector, other: Selector): string | undefined {
     return `${lastPart(one)} ${firstValue(one)} and ${lastPart(other)} ${firstValue(other)} are in different regions`;
   const models = modelsOf(one);
   const others = modelsOf(other);
+  const family =
+    models.length === 0 ? missingCard(one, others) : others.length === 0 ? missingCard(other, models) : undefined;
+  if (family !== undefined) return family;
   // Boards with a Grace CPU.
   const [arm] = [...models, ...others].filter(({ name }) => /^G[BH]\d/.test(name));
   if (
@@ -209,6 +218,21 @@ function contradiction(one: Selector, other: Selector): string | undefined {
     return `kubernetes.io/arch is amd64, but nodes with ${arm.name} are arm64`;
   if (models.length === 0 || others.length === 0 || models.some((model) => others.includes(model))) return undefined;
   return `${firstValue(one)} selects ${models[0]?.name ?? ''}, ${firstValue(other)} selects ${others[0]?.name ?? ''}`;
+}
+
+/** Why machines of the families of Google Cloud that a selector names never have a card. */
+function missingCard(selector: Selector, [card, ...others]: readonly GpuModel[]): string | undefined {
+  const offered = selector.values.map(({ value, at }) => (isUnseen(at) ? undefined : offeredBy(selector.key, value)));
+  if (card === undefined || offered.length === 0) return undefined;
+  const isOffered = (models: readonly GpuModel[] | undefined) =>
+    models === undefined || models.length === 0 || [card, ...others].some((model) => models.includes(model));
+  return offered.some(isOffered) ? undefined : `${lastPart(selector)} ${firstValue(selector)} has no ${card.name}`;
+}
+
+/** The models of a machine family, or of an N1 machine, to which any of its cards may be attached. */
+function offeredBy(key: string, value: string): readonly GpuModel[] | undefined {
+  if (key === 'cloud.google.com/machine-family') return modelsOfGoogleFamily(value);
+  return isInstanceTypeLabel(key) && value.startsWith('n1-') ? modelsOfGoogleFamily('n1') : undefined;
 }
 
 function lastPart({ key }: Selector): string {

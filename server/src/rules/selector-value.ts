@@ -11,6 +11,7 @@ import {
 } from '../catalog/index.ts';
 import { hasNone } from '../catalog/offered-gpus.ts';
 import { isSlip } from '../catalog/spelling.ts';
+import { isSameWord, listedMeant, partMeant } from '../evidence/listed-labels.ts';
 import { deadAlternatives, isOldName, meantValues, productLabel } from '../evidence/meant-labels.ts';
 import { placesAt } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -42,7 +43,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * Label values must match exactly. GKE's H100 is `nvidia-h100-80gb`, and GPU feature discovery writes the full product name,
  * `NVIDIA-H100-80GB-HBM3`. With a short name, the name of another form factor, or a label such as `nvidia.com/gpu-product`, the pod stays Pending.
  * With `NotIn`, such a value excludes nothing, and the pod can start on the nodes that it should avoid. The same is true of GPU names and instance families
- * in Karpenter's pools: `p4` is neither `p4d` nor `p4de`. The capacity types of Karpenter and EKS and the architectures of nodes are fixed words.
+ * in Karpenter's pools: `p4` is neither `p4d` nor `p4de`. Capacity types, architectures, manufacturers and sharing strategies are fixed words.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -127,6 +128,7 @@ export default defineRule({
       const place = from === 'nodeSelector' ? at : getIn(at, 'key');
       if (place !== undefined) checkKey(key, place, from === 'nodeSelector', 'The pod stays Pending', context);
       for (const value of values) checkListed(key, value, 'The pod stays Pending', context);
+      for (const value of values) checkPart(key, value, 'The pod stays Pending', context);
       // One of several machines may be correct.
       if (values.every(({ value, at }) => !isTemplated(at) && machinesMeant(key, value).length > 0))
         for (const value of values) checkMachine(key, value, 'The pod stays Pending', context);
@@ -237,6 +239,7 @@ function checkPool(requirement: Cursor, context: RuleContext): void {
   for (const at of consequence === undefined ? [] : values) {
     const value = asText(at) ?? '';
     checkListed(key, { value, at }, consequence ?? '', context);
+    checkPart(key, { value, at }, consequence ?? '', context);
     // The right name next to it does what is meant.
     if (machinesMeant(key, value).some((machine) => values.some((other) => asText(other) === machine))) continue;
     checkMachine(key, { value, at }, consequence ?? '', context);
@@ -247,27 +250,25 @@ function checkPool(requirement: Cursor, context: RuleContext): void {
   }
 }
 
-/** The values of labels that are the same on every platform. */
-const listed = table<readonly string[]>({
-  'karpenter.sh/capacity-type': ['spot', 'on-demand', 'reserved'],
-  'eks.amazonaws.com/capacityType': ['SPOT', 'ON_DEMAND', 'CAPACITY_BLOCK'],
-  'kubernetes.io/arch': ['amd64', 'arm64'],
-  'kubernetes.io/os': ['linux', 'windows'],
-});
-
-/** Words for them that are values elsewhere. */
-const synonyms = table<string>({ x8664: 'amd64', aarch64: 'arm64' });
-
 /** Reports another spelling of a label's only values. */
 function checkListed(key: string, { value, at }: Located<string>, consequence: string, context: RuleContext): void {
-  const known = isTemplated(at) ? [] : (listed[key] ?? []);
-  if (known.includes(value)) return;
-  const meant = known.find((one) => isSameWord(one, synonyms[value.toLowerCase().replace(/\W|_/g, '')] ?? value));
+  const meant = isTemplated(at) ? undefined : listedMeant(key, value);
   if (meant === undefined) return;
   context.report({
     message: unlabeled(key, `${value}; did you mean ${meant}? ${consequence}`),
     span: spanOf(at),
     fixes: () => [fix(`Select ${meant}`, 'unsafe', replaceScalar(context.document, at, meant))],
+  });
+}
+
+/** Reports an instance type, or its family, in a label that only holds a part of it. */
+function checkPart(key: string, { value, at }: Located<string>, consequence: string, context: RuleContext): void {
+  const { what, meant } = (isTemplated(at) ? undefined : partMeant(key, value)) ?? {};
+  if (what === undefined || meant === undefined) return;
+  context.report({
+    message: `There is no instance ${what} ${shorten(value, 30)}; did you mean ${meant}? ${consequence}`,
+    span: spanOf(at),
+    fixes: () => [fix(`Use ${what} ${meant}`, 'unsafe', replaceScalar(context.document, at, meant))],
   });
 }
 
@@ -319,11 +320,6 @@ function checkLive({ key, values }: Selector, context: RuleContext): boolean {
         .map((value) => fix(`Select ${value}`, 'unsafe', replaceScalar(context.document, first.at, value))),
   });
   return true;
-}
-
-function isSameWord(a: string, b: string): boolean {
-  const letters = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '');
-  return letters(a) === letters(b);
 }
 
 /** Reports a label that is one slip away from a known one. A label of a nodeSelector is itself a key. */

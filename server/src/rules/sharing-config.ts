@@ -4,7 +4,14 @@ import {
   configsInValues,
   type EmbeddedConfig,
 } from '../evidence/embedded-config.ts';
-import { type UnknownDefault, unknownDefaults, unknownDefaultsIn } from '../evidence/plugin-defaults.ts';
+import {
+  type UncreatedConfig,
+  type UnknownDefault,
+  uncreatedConfigs,
+  unknownDefaults,
+  unknownDefaultsIn,
+  unnamedConfigsIn,
+} from '../evidence/plugin-defaults.ts';
 import { mayBeValues } from '../model/values.ts';
 import {
   asNumber,
@@ -16,6 +23,7 @@ import {
   isTemplated,
   items,
   keyOf,
+  keySpanOf,
   rootCursor,
   spanOf,
 } from '../yaml/cursor.ts';
@@ -30,7 +38,7 @@ import { type DocumentContext, defineRule, type Report } from './rule.ts';
  *
  * The plugin reads its configuration at startup. It stops if time slicing and MPS are combined, if a resource has fewer than two
  * replicas or none, or if a resource cannot be shared. The node then offers no GPUs at all. It also stops if the ConfigMap lacks the
- * operator's default config. It ignores fields that it does not know, and so a method that is not under `sharing`.
+ * operator's default config, or if nothing creates the ConfigMap. It ignores fields that it does not know, and so a method that is not under `sharing`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -80,10 +88,12 @@ export default defineRule({
     const root = document.root === null ? undefined : rootCursor(document.root);
     if (root === undefined || getIn(root, 'devicePlugin') === undefined || !mayBeValues(root)) return;
     for (const one of unknownDefaultsIn(root, () => undefined)) context.report(describe(one));
+    for (const one of unnamedConfigsIn(root)) context.report(describeUncreated(one));
   },
   manifest(manifest, context) {
     const keysOf = (name: string) => context.crossReferences.keysInFile(name)?.keys;
     for (const one of unknownDefaults(manifest, keysOf)) context.report(describe(one));
+    for (const one of uncreatedConfigs(manifest)) context.report(describeUncreated(one));
     for (const config of configsInConfigMap(manifest, 'sharing', context.document)) {
       check(config, limited(context));
     }
@@ -97,6 +107,17 @@ function describe({ at, value, known }: UnknownDefault): Report {
     message: `No config is named ${shorten(value, 30)}, only ${listed}: the device plugin does not start`,
     span: spanOf(at),
   };
+}
+
+function describeUncreated({ at, lacks }: UncreatedConfig): Report {
+  const span = keySpanOf(at);
+  return lacks === 'name'
+    ? { message: 'create needs a name next to it: Helm rejects a ConfigMap without one', span }
+    : {
+        severity: 'warning',
+        message: 'The operator ignores data without create: true, and its pods wait for a ConfigMap',
+        span,
+      };
 }
 
 function check(config: EmbeddedConfig, context: Pick<DocumentContext, 'report'>): void {

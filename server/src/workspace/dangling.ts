@@ -22,7 +22,7 @@ const projectKinds: ReadonlySet<string> = new Set([
   ...['kueue.x-k8s.io/ResourceFlavor', 'resource.k8s.io/ResourceClaim', 'resource.k8s.io/ResourceClaimTemplate'],
   ...['/PersistentVolumeClaim', 'scheduling.k8s.io/PriorityClass', 'kueue.x-k8s.io/Topology'],
   ...['scheduling.volcano.sh/PodGroup', 'scheduling.x-k8s.io/PodGroup', 'scheduling.volcano.sh/Queue'],
-  ...['scheduling.run.ai/Queue', 'apps.nvidia.com/NIMCache'],
+  ...['scheduling.run.ai/Queue', 'apps.nvidia.com/NIMCache', 'karpenter.sh/NodePool', 'cloud.google.com/ComputeClass'],
 ]);
 
 /** Kinds of which many objects are made by people, generators and operators: only one in the same file is meant instead. */
@@ -39,6 +39,7 @@ const referenceKeys = either(
   /resourceClaim|claimName|priorityClassName/,
   /configMap|secret(?:Name|Ref|KeyRef)|imagePullSecrets/,
   /serviceAccountName|pvc:\/\//,
+  /karpenter\.sh\/nodepool|compute-class/,
 );
 
 /** The references of an object to those kinds. */
@@ -78,6 +79,9 @@ export function likelyTargets(scope: Scope, reference: NamedAt): readonly Refere
   if (kinds.some((kind) => workspace.objects(bare(kind), nameOf, name, name).all.length > 0)) return [];
   const near = kinds.flatMap((kind) =>
     workspace.slips(bare(kind), name).flatMap((other) => {
+      // `cpu-pool` and `gpu-pool` are two things.
+      const [meant, written] = [deviceIn(other), deviceIn(name)];
+      if (meant !== undefined && written !== undefined && meant !== written) return [];
       const word = fullName(kind.slice(0, kind.indexOf('/')), bare(kind), namespace, other);
       return workspace.objects(bare(kind), fullNameOf, word, other).nearestAbove(scope).slice(0, 1);
     }),
@@ -90,6 +94,10 @@ export function likelyTargets(scope: Scope, reference: NamedAt): readonly Refere
   if (isOther && kinds.some((kind) => madeElsewhere.has(kind))) return [];
   if (kinds.includes('/Secret') && workspace.file(scope.key)?.summary.kinds.has(secretMaker)) return [];
   return nearest(found, scope).map((one) => referenced(scope, one, null));
+}
+
+function deviceIn(name: string): string | undefined {
+  return /(?:^|[^a-z])([a-z]pu)s?(?![a-z])/.exec(name)?.[1];
 }
 
 /**

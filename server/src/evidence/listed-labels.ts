@@ -1,0 +1,58 @@
+import { table } from '../yaml/table.ts';
+
+/** The value of a label with few fixed ones that another spelling of it means. Undefined for its values, and for other labels. */
+export function listedMeant(key: string, value: string): string | undefined {
+  const known = listed[key] ?? [];
+  if (known.includes(value)) return undefined;
+  const written = synonyms[value.toLowerCase().replace(/\W|_/g, '')] ?? value;
+  return known.find((one) => isSameWord(one, written));
+}
+
+/** The part of an instance type that a label of AWS holds, if more of it is written: `g5` of `g5.xlarge`. */
+export function partMeant(key: string, value: string): { readonly what: string; readonly meant: string } | undefined {
+  const [, label = ''] = /^(?:karpenter\.k8s\.aws|eks\.amazonaws\.com)\/(.+)$/.exec(key) ?? [];
+  const [what, part] = parts[label] ?? [];
+  const meant = part?.exec(value)?.[1];
+  return what === undefined || meant === undefined ? undefined : { what, meant };
+}
+
+/** Whether two texts differ in nothing but case and separators. */
+export function isSameWord(a: string, b: string): boolean {
+  const letters = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '');
+  return letters(a) === letters(b);
+}
+
+/** In lowercase: aws/karpenter-provider-aws@1d927085:pkg/providers/instancetype, Azure/karpenter-provider-azure@00ae1126. */
+const manufacturers = ['nvidia', 'amd', 'habana'];
+
+/** https://github.com/NVIDIA/k8s-device-plugin/blob/main/internal/resource/nvml-device.go (2026-11-29) */
+const architectures = 'kepler maxwell pascal volta turing ampere ada-lovelace hopper blackwell'.split(' ');
+
+const listed = table<readonly string[]>({
+  'karpenter.sh/capacity-type': ['spot', 'on-demand', 'reserved'],
+  'eks.amazonaws.com/capacityType': ['SPOT', 'ON_DEMAND', 'CAPACITY_BLOCK'],
+  'karpenter.k8s.aws/instance-gpu-manufacturer': manufacturers,
+  'eks.amazonaws.com/instance-gpu-manufacturer': manufacturers,
+  'karpenter.azure.com/sku-gpu-manufacturer': manufacturers,
+  'cloud.google.com/gke-gpu-sharing-strategy': ['time-sharing', 'mps'],
+  'nvidia.com/gpu.present': ['true'],
+  'nvidia.com/gpu.family': architectures,
+  'kubernetes.io/arch': ['amd64', 'arm64'],
+  'kubernetes.io/os': ['linux', 'windows'],
+});
+
+/** Words for them that are values elsewhere. */
+const synonyms = table<string>({
+  x8664: 'amd64',
+  aarch64: 'arm64',
+  timeslicing: 'time-sharing',
+  timeshared: 'time-sharing',
+  ada: 'ada-lovelace',
+  lovelace: 'ada-lovelace',
+});
+
+const parts = table<readonly [what: string, part: RegExp]>({
+  'instance-family': ['family', /^([a-z]{1,4}\d[a-z0-9-]{0,6})\./],
+  'instance-size': ['size', /^[a-z]{1,4}\d[a-z0-9-]{0,6}\.([a-z0-9-]{2,12})$/],
+  'instance-category': ['category', /^([a-z]{1,3})\d/],
+});
