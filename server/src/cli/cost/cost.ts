@@ -3,7 +3,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { plural } from '../../cost/money.ts';
 import { exceededBudgets } from '../../features/cost/budgets.ts';
-import { type CostChange, difference, pairWorkloads } from '../../features/cost/cost-changes.ts';
+import { type CostChange, difference, increaseOf, isChanged, pairWorkloads } from '../../features/cost/cost-changes.ts';
 import { type CostTotal, totalOf } from '../../features/cost/cost-totals.ts';
 import type { ReportedCosts } from '../../features/cost-report/report.ts';
 import { checkPaths } from '../check-paths.ts';
@@ -94,11 +94,17 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
   if (output === undefined) for (const piece of pieces) process.stdout.write(piece);
   else writeReport(output, [...pieces].join(''));
   for (const sentence of report.exceeded) warn(sentence);
-  const { unpriced } = report.after;
-  if (unpriced > 0 && (options.maxHourly ?? options.maxIncrease) !== undefined)
-    warn(`the limits do not cover ${plural(unpriced, 'workload')} without a price`);
+  const left = uncovered(report, options);
+  if (left > 0) warn(`the limits do not cover ${plural(left, 'workload')} without a price`);
   if (files.some(isFailure)) return 2;
   return report.exceeded.length > 0 ? 1 : 0;
+}
+
+/** The number of workloads that the limits would count, if they had a price. */
+function uncovered({ after, changes }: CostReport, { maxHourly, maxIncrease }: CostOptions): number {
+  if (maxHourly !== undefined) return after.unpriced;
+  const changed = maxIncrease === undefined ? [] : changes.filter(isChanged);
+  return changed.filter((change) => increaseOf(change) === null).length;
 }
 
 /** A document that cannot be parsed has no workloads, so its cost is missing from the totals. */
