@@ -1,6 +1,7 @@
 import { wordSet } from '../catalog/word-patterns.ts';
-import type { CrossReferences, Referenced, WorkloadFacts } from '../model/cross-references.ts';
+import type { CrossReferences, Referenced } from '../model/cross-references.ts';
 import type { Manifest } from '../model/workload.ts';
+import type { WorkloadFacts } from '../model/workload-facts.ts';
 import { asText, type Cursor, getIn, isTemplated } from '../yaml/cursor.ts';
 
 /** The workload that a scaler scales, if it is in the same project. KEDA's default target kind is Deployment. */

@@ -4,11 +4,12 @@ import { nameOfGpuTarget, targetOf } from '../evidence/scaler-target.ts';
 import { valuesScaler } from '../evidence/values-scaler.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { countIn } from '../model/count.ts';
-import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
+import type { Referenced } from '../model/cross-references.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, Manifest, PodSet, Workload } from '../model/workload.ts';
+import type { WorkloadFacts } from '../model/workload-facts.ts';
 import {
   asBoolean,
   asNumber,

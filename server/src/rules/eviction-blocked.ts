@@ -1,10 +1,11 @@
 import { plural } from '../cost/money.ts';
 import { isExplained } from '../evidence/deliberate.ts';
 import { allowedEvictions } from '../evidence/evictions.ts';
-import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
+import type { Referenced } from '../model/cross-references.ts';
 import { isValues } from '../model/values.ts';
 import { firstOf } from '../model/values-parts.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
+import type { WorkloadFacts } from '../model/workload-facts.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
   asBoolean,

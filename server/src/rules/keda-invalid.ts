@@ -1,9 +1,10 @@
 import { targetOf } from '../evidence/scaler-target.ts';
 import { isUnknown } from '../evidence/written.ts';
-import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
+import type { Referenced } from '../model/cross-references.ts';
 import { groupOf } from '../model/manifest.ts';
 import { targetGroup } from '../model/scaled.ts';
 import type { Manifest } from '../model/workload.ts';
+import type { WorkloadFacts } from '../model/workload-facts.ts';
 import {
   asNumber,
   asString,

@@ -1,8 +1,9 @@
 import { isUtilization, resourceMetrics } from '../evidence/resource-metrics.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
-import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
+import type { Referenced } from '../model/cross-references.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
+import type { WorkloadFacts } from '../model/workload-facts.ts';
 import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';

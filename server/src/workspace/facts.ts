@@ -23,7 +23,6 @@ import type {
   ScalerFacts,
   ServiceFacts,
   VolumeClaimFacts,
-  WorkloadFacts,
 } from '../model/cross-references.ts';
 import { type DataKeys, dataKeys } from '../model/data-keys.ts';
 import { profilePods } from '../model/kinds/hardware-profile.ts';
@@ -42,6 +41,7 @@ import type {
 } from '../model/referenced-pods.ts';
 import { oneReplica } from '../model/scaled.ts';
 import type { Manifest } from '../model/workload.ts';
+import type { WorkloadFacts } from '../model/workload-facts.ts';
 import {
   asText,
   type Cursor,

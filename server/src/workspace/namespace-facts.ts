@@ -1,6 +1,5 @@
 import { cloudOfAnnotations } from '../model/cloud-signs.ts';
 import type {
-  ContainerFacts,
   LimitFacts,
   QuotaFacts,
   ResourceBound,
@@ -14,6 +13,7 @@ import { lowerQuantity } from '../model/quantity.ts';
 import type { ServicePort } from '../model/referenced.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
+import type { ContainerFacts } from '../model/workload-facts.ts';
 import {
   asText,
   type Cursor,

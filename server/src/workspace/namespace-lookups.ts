@@ -1,4 +1,5 @@
-import type { BudgetFacts, LimitFacts, Referenced, ServiceFacts, WorkloadFacts } from '../model/cross-references.ts';
+import type { BudgetFacts, LimitFacts, Referenced, ServiceFacts } from '../model/cross-references.ts';
+import type { WorkloadFacts } from '../model/workload-facts.ts';
 import type { Table } from '../yaml/table.ts';
 import { factsAs, referenced, type Scope } from './named.ts';
 import { anyObject, type Found } from './workspace.ts';
