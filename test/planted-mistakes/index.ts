@@ -60,6 +60,8 @@ export const exempt: Readonly<Record<string, string>> = {
     'Hardly any manifest of the fixtures has servers for prefill and for decoding in one object.',
   'notebook-without-volume': 'Any notebook without a volume has it, so there is hardly a clean one to plant it in.',
   'policy-dns': 'No clean fixture has a NetworkPolicy.',
+  'instance-retired': 'On a retired machine, most programs also find a card that is too old for them.',
+  'metrics-off': 'Hardly any clean manifest has one of its servers with annotations for Prometheus.',
   'experiment-invalid': 'No manifest of the fixtures is an Experiment of Katib.',
   'identical-runs': 'Copies of a pod also share its volumes and ports, which other rules report.',
   'spark-invalid': 'No manifest of the fixtures is a SparkApplication with GPUs.',

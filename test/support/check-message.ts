@@ -16,6 +16,7 @@ export function messageProblems(message: string, text: string): readonly string[
  */
 function startsWell(message: string, text: string): boolean {
   if (/^[A-Z0-9"…]/.test(message)) return true;
-  const first = /^[^\s:,=]+/.exec(message)?.[0] ?? '';
+  // A long name is cut.
+  const first = (/^[^\s:,=]+/.exec(message)?.[0] ?? '').replace(/…$/, '');
   return /^[a-z]+[A-Z]|^[a-z.]+\//.test(first) || text.includes(first) || text.includes(first.replaceAll('_', '-'));
 }
