@@ -15,15 +15,12 @@ import { valueNeeded, wrongFlags } from '../evidence/server-flags.ts';
 import { namesRelease, runsVllmFrom } from '../evidence/server-release.ts';
 import { switchesWithValue } from '../evidence/server-switches.ts';
 import { runsAsWritten, startedServers } from '../evidence/sole-server.ts';
-import { unreadByImage } from '../evidence/unread-by-image.ts';
-import { listedOllamaModels, unreadByOllama } from '../evidence/unread-ollama.ts';
-import { unreadVariables } from '../evidence/unread-variables.ts';
+import { unreadServerVariables } from '../evidence/unread-server-variables.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
 import { commandsIn } from '../model/process-input.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { Container, Workload } from '../model/workload.ts';
-import { addItem } from '../rewrite/add-item.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
@@ -231,44 +228,7 @@ function reportUnfit(container: Container, program: string, flags: readonly Flag
 /** Reports variables in the place of flags. */
 function reportVariables(container: Container, { workload, document, report }: PodSetContext): void {
   if (!runsAsWritten(workload)) return;
-  for (const { name, meant, at } of unreadByOllama(container)) {
-    const instead =
-      'variable' in meant
-        ? `did you mean ${meant.variable}?`
-        : meant.parameter === 'model'
-          ? 'requests name the model, and ollama pull downloads it.'
-          : `${meant.parameter} is a parameter of models and requests.`;
-    report({
-      severity: 'variable' in meant ? 'warning' : 'info',
-      message: `Ollama does not read ${shorten(name, 40)}; ${instead} As written, it has no effect`,
-      span: getIn(at, 'name') === undefined ? keySpanOf(at) : spanOf(getIn(at, 'name') ?? at),
-    });
-  }
-  const listed = listedOllamaModels(container);
-  if (listed !== undefined)
-    report({
-      severity: 'warning',
-      message: `OLLAMA_MODELS is the folder of the models, not a list: Ollama looks for them in ${shorten(listed.value, 40)}`,
-      span: spanOf(listed.at),
-    });
-  if (mayGetMore(container, workload)) return;
-  for (const { server, name, meant, at } of unreadByImage(container))
-    report({
-      severity: 'warning',
-      message: `${server} does not read ${name}; did you mean ${meant}? As written, it has no effect`,
-      span: getIn(at, 'name') === undefined ? keySpanOf(at) : spanOf(getIn(at, 'name') ?? at),
-    });
-  for (const { name, flag, at } of unreadVariables(container)) {
-    const word = `--${flag}=$(${name})`;
-    // Words after a command may belong to a shell.
-    const isPlain = container.command.length === 0;
-    report({
-      severity: 'warning',
-      message: `vLLM does not read ${name}: without --${flag} it uses its default`,
-      span: spanOf(getIn(at, 'name') ?? at),
-      fixes: () => (isPlain ? [fix(`Add ${word}`, 'unsafe', addItem(document, container.at, 'args', word))] : []),
-    });
-  }
+  for (const found of unreadServerVariables(container, mayGetMore(container, workload), document)) report(found);
 }
 
 /** Whether others may add flags: a template, other values, or those who use a ServingRuntime. */

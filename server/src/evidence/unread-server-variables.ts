@@ -1,0 +1,76 @@
+import type { Container } from '../model/workload.ts';
+import { addItem } from '../rewrite/add-item.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
+import { type Cursor, getIn, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { shorten } from '../yaml/shorten.ts';
+import type { Span } from '../yaml/span.ts';
+import { unreadByImage } from './unread-by-image.ts';
+import { listedOllamaModels, type UnreadByOllama, unreadByOllama } from './unread-ollama.ts';
+import { unreadVariables } from './unread-variables.ts';
+
+/** A variable that the server of a container does not read, or reads as something else. */
+export interface UnreadServerVariable {
+  readonly severity: 'warning' | 'info';
+  readonly message: string;
+  readonly span: Span;
+  readonly fixes?: () => readonly (Fix | undefined)[];
+}
+
+/** @param mayGetMore whether others may add flags or variables, which only Ollama's own names exclude */
+export function unreadServerVariables(
+  container: Container,
+  mayGetMore: boolean,
+  document: YamlDocument,
+): readonly UnreadServerVariable[] {
+  const ofOllama = unreadByOllama(container).map(
+    ({ name, meant, at }): UnreadServerVariable => ({
+      severity: 'variable' in meant ? 'warning' : 'info',
+      message: `Ollama does not read ${shorten(name, 40)}; ${insteadOf(meant)} As written, it has no effect`,
+      span: nameSpan(at),
+    }),
+  );
+  const listed = listedOllamaModels(container);
+  const folder: readonly UnreadServerVariable[] =
+    listed === undefined
+      ? []
+      : [
+          {
+            severity: 'warning',
+            message: `OLLAMA_MODELS is the folder of the models, not a list: Ollama looks for them in ${shorten(listed.value, 40)}`,
+            span: spanOf(listed.at),
+          },
+        ];
+  if (mayGetMore) return [...ofOllama, ...folder];
+  const ofImage = unreadByImage(container).map(
+    ({ server, name, meant, at }): UnreadServerVariable => ({
+      severity: 'warning',
+      message: `${server} does not read ${name}; did you mean ${meant}? As written, it has no effect`,
+      span: nameSpan(at),
+    }),
+  );
+  const ofVllm = unreadVariables(container).map(({ name, flag, at }): UnreadServerVariable => {
+    const word = `--${flag}=$(${name})`;
+    // Words after a command may belong to a shell.
+    const isPlain = container.command.length === 0;
+    return {
+      severity: 'warning',
+      message: `vLLM does not read ${name}: without --${flag} it uses its default`,
+      span: spanOf(getIn(at, 'name') ?? at),
+      fixes: () => (isPlain ? [fix(`Add ${word}`, 'unsafe', addItem(document, container.at, 'args', word))] : []),
+    };
+  });
+  return [...ofOllama, ...folder, ...ofImage, ...ofVllm];
+}
+
+function insteadOf(meant: UnreadByOllama['meant']): string {
+  if ('variable' in meant) return `did you mean ${meant.variable}?`;
+  if (meant.parameter === 'model') return 'requests name the model, and ollama pull downloads it.';
+  return `${meant.parameter} is a parameter of models and requests.`;
+}
+
+/** Of the name in a list, or of the key in a mapping. */
+function nameSpan(at: Cursor): Span {
+  const name = getIn(at, 'name');
+  return name === undefined ? keySpanOf(at) : spanOf(name);
+}
