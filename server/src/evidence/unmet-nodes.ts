@@ -67,9 +67,9 @@ function missingIn({ program, flags }: Launch, container: Container): UnmetNodes
   const isRanked = flags.some((flag) => meaningOf(flag, 'node-rank') !== undefined);
   // https://www.deepspeed.ai/getting-started/#resource-configuration-multi-node
   if (program === 'deepspeed') return isRanked || mayHaveHosts(container) ? undefined : 'hosts';
-  // A file may have the rank, and a rendezvous gives one.
+  // A file may have the rank, a rendezvous gives one, and one launcher may start all nodes of a hostfile.
   if (program === 'accelerate')
-    return isRanked || flags.some(({ name }) => /^(?:config|rdzv)/.test(name)) ? undefined : 'rank';
+    return isRanked || flags.some(({ name }) => /^(?:config|rdzv|deepspeed-hostfile)/.test(name)) ? undefined : 'rank';
   const meeting = flags.filter(meetsNodes);
   if (meeting.length === 0) return isRanked ? 'master' : 'both';
   return isRanked || meeting.some(({ name }) => !name.startsWith('master')) ? undefined : 'rank';

@@ -6,11 +6,11 @@ import { processInput } from '../evidence/launch.ts';
 import { fixedLocalRank } from '../evidence/local-rank.ts';
 import {
   isRankName,
-  isReadAsRank,
   meetsByVariable,
   namedRank,
   ownMaster,
   type Rank,
+  rankReader,
   setsRanks,
   unindexedJob,
   unrankedMeeting,
@@ -141,7 +141,8 @@ export default defineRule({
     const named = namedRank(container, workload);
     if (named !== undefined) {
       context.report({
-        severity: 'error',
+        // A program may take the number at the end of a name.
+        severity: named.reader === 'launcher' ? 'error' : 'warning',
         message: `${shorten(named.text, 40)} is ${named.what}: the launch stops, because its rank is not a number`,
         span: named.span,
       });
@@ -174,6 +175,7 @@ export default defineRule({
     const meeting = unrankedMeeting(container, workload);
     if (meeting === undefined || isElsewhere(meeting.address, context)) return;
     context.report({
+      ...(meeting.isLikely && { severity: 'info' }),
       message: `${meeting.text} makes the ${pods} pods one job, but nothing tells a pod its rank: only Jobs with completionMode Indexed number their pods`,
       span: meeting.span,
     });
@@ -272,9 +274,12 @@ function fixedRank(
   ];
   if (!nodes.some((count) => several.test(count ?? '') && count !== '0')) return undefined;
   const lines = [...container.command, ...container.args];
-  for (const flag of flags) {
+  const ranks = flags.filter((flag) => meaningOf(flag, 'node-rank') !== undefined);
+  for (const flag of ranks) {
+    // Each pod takes one of the branches of a script.
+    if (ranks.some(({ value }) => value !== flag.value)) break;
     // A variable that the script sets or reads in a loop differs from pod to pod in other ways.
-    if (flag.dynamic || flag.isVariable || flag.word.derived || meaningOf(flag, 'node-rank') === undefined) continue;
+    if (flag.dynamic || flag.isVariable || flag.word.derived) continue;
     const last = flag.valueWord ?? flag.word;
     const span = /^\d{1,5}$/.test(flag.value ?? '') ? spanOfWords(document, lines, [flag.word, last]) : undefined;
     if (span !== undefined)
@@ -300,14 +305,14 @@ function missingIndex(container: Container, { document, workload }: PodSetContex
   for (const { name, at } of container.env) {
     const path = getIn(at, 'valueFrom', 'fieldRef', 'fieldPath');
     if (path === undefined || !indexPath.test(asText(path) ?? '')) continue;
-    return { text: name, span: spanOf(path), job, isRank: isReadAsRank(name, container) };
+    return { text: name, span: spanOf(path), job, isRank: rankReader(name, container) !== undefined };
   }
   if (container.env.some(({ name }) => name === indexVariable)) return undefined;
   for (const line of [...container.command, ...container.args]) {
     const found = indexUse.exec(line.value);
     if (found === null) continue;
     const part = { start: found.index, end: found.index + found[0].length };
-    const isRank = isReadAsRank(indexVariable, container);
+    const isRank = rankReader(indexVariable, container) !== undefined;
     return { text: indexVariable, span: spanInScalar(document, line, part), job, isRank };
   }
   return undefined;
