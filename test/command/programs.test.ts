@@ -24,6 +24,8 @@ describe('containerUse looks through', () => {
     [null, ['mkdir', 'train']],
     [null, ['python', 'dataset.py', 'train']],
     [null, ['python', 'main.py', '--split', 'train']],
+    [null, ['python', 'render.py', '--mode=train']],
+    ['training', ['python', 'unet.py', '--mode=train']],
     [null, ['painter', 'ls', 'train']],
     ['batch', ['python', 'eval.py', 'train']],
     ['serving', ['python', 'server.py', 'train']],

@@ -26,7 +26,7 @@ export interface Ending {
 /**
  * The work of a command line that certainly ends: no part of it waits, serves, runs in the background, or is unknown.
  * @param trains whether a Python script of unknown use trains, according to its surroundings
- * @param serves whether others may reach the program, so that its name alone does not say that it ends
+ * @param serves whether others may reach the program or send it work, so that its name alone does not say that it ends
  */
 export function findEnding({ command, args, env }: ProcessInput, trains = false, serves = false): Ending | undefined {
   const line = readCommandLine(command, args, env);

@@ -120,10 +120,15 @@ function bySubcommand(name: string, words: readonly string[]): RecognizedProgram
   const [own = '', next = ''] = words;
   // `yolo segment train`
   const first = name === 'yolo' && tasks.has(own) ? next : (chosenTask(words) ?? '');
-  // `dataset.py train` reads a part of the data.
-  const isOfData = wordsOf(name).some((word) => /^(?:data(?:set)?|split|tokenizer|vocab)$/.test(word));
+  // `dataset.py train` and `render.py --mode train` read a part of the data.
+  const isOfData = wordsOf(name).some((word) => ofData.has(word));
   return trains.has(first) && !isOfData ? { program: name, use: 'training', confidence: 'likely' } : undefined;
 }
+
+const ofData = wordSet(
+  'data dataset split tokenizer vocab lmdb tfrecord tfrecords features stats extract make create convert export',
+  'visualize visualise viz plot show view render inspect analyze analyse annotate test infer predict',
+);
 
 const tasks = wordSet('detect segment classify pose obb');
 

@@ -5,10 +5,10 @@ import { kindOf } from '../model/kinds/index.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { getIn, items } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
+import { mayHaveVariables } from './launch.ts';
 import { isPlainKind } from './pod-ranks.ts';
 import { isNodeCount, meetsNodes, ownFlags } from './torchrun-nodes.ts';
 
@@ -33,7 +33,7 @@ export function unmetNodes(container: Container, document: YamlDocument, workloa
   const lines = [...container.command, ...container.args];
   const hasOthers =
     env.some(({ name }) => /^(?:PET|ACCELERATE)_/.test(name)) || lines.some(({ value }) => value.includes('PET_'));
-  if (hasOthers || items(getIn(container.at, 'envFrom')).length > 0) return undefined;
+  if (hasOthers || mayHaveVariables(container)) return undefined;
   for (const launch of allCommands(readCommandLine(command, args, env).statements)) {
     const { program, flags } = launchOf(launch);
     const nodes = flags.find(isNodeCount);

@@ -16,7 +16,7 @@ import {
   unrankedMeeting,
 } from '../evidence/pod-ranks.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
-import { repeatedRank, startsTogether } from '../evidence/task-ranks.ts';
+import { leastPods, repeatedRank, startsTogether } from '../evidence/task-ranks.ts';
 import { isNodeCount, launchAlone } from '../evidence/torchrun-nodes.ts';
 import { unmetMessage, unmetNodes } from '../evidence/unmet-nodes.ts';
 import { groupsOf } from '../model/kinds/groups.ts';
@@ -209,7 +209,7 @@ function checkTasks(container: Container, context: PodSetContext): boolean {
     });
     return true;
   }
-  const total = workload.podSets.reduce((sum, { pods }) => sum + (pods.min ?? 0), 0);
+  const total = leastPods(workload);
   const nodes = workload.podSets.length > 1 && total > 1 ? unmetNodes(container, document, workload) : undefined;
   if (nodes === undefined) return false;
   report({ severity: 'error', message: unmetMessage(nodes, total), span: nodes.span });

@@ -6,6 +6,7 @@ import { programWords } from '../command/programs.ts';
 import { hasTrainingFlag } from '../command/script-names.ts';
 import { formatDuration } from '../cost/money.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { mayHaveVariables } from '../evidence/launch.ts';
 import { isExempt, requestWords } from '../evidence/requested-accelerators.ts';
 import { kindOf, likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -229,7 +230,7 @@ function endOf(container: Container, { document, workload }: PodSetContext): End
   // Only pods with numbers certainly take each branch.
   const isNumbered = workload.kind === 'StatefulSet' || workload.kind === 'LeaderWorkerSet';
   const ending =
-    findEnding(input, isTraining(container, workload), mayServe(container)) ??
+    findEnding(input, isTraining(container, workload), mayServe(container) || mayHaveVariables(container)) ??
     (isNumbered ? findBranchEnding(input) : undefined);
   const span = ending && spanOfWords(document, lines, ending.words);
   return ending && span && { what: ending.what, span, foreground: ending.foreground, limit: ending.limit };
