@@ -1,6 +1,6 @@
 import { imageOf, imageParts } from '../catalog/images.ts';
 import { commandNamed, moduleNamed, type Use } from '../catalog/program-records.ts';
-import { wordSet } from '../catalog/word-patterns.ts';
+import { oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { once } from '../yaml/once.ts';
 import { chosenTask } from './chosen-task.ts';
 import { useByFlags, useByVariables } from './flag-use.ts';
@@ -73,8 +73,18 @@ export function recognizeProgram(commands: readonly SimpleCommand[]): Recognized
 /** The program of one command: most rules about containers ask for it. */
 const programOf = once((command: SimpleCommand): RecognizedProgram | undefined => {
   const code = command.heredoc === undefined ? undefined : pythonCode(command);
-  return code === undefined ? recognize(programWords(command), 0) : useOfPython(code);
+  const words = programWords(command);
+  const found = code === undefined ? recognize(words, 0) : useOfPython(code);
+  return found?.use === 'training' && onlyEvaluates(words) ? { ...found, use: 'batch' } : found;
 });
+
+/** `train.py --eval-only`: a script for training that only measures a model. */
+function onlyEvaluates(words: readonly string[]): boolean {
+  const at = words.findIndex((word) => evaluates.test(word));
+  return at >= 0 && !/^(?:false|no|0)$/i.test(words[at + 1] ?? '');
+}
+
+const evaluates = new RegExp(`^--?(?:${oneOf('eval test val validate predict infer inference')})[-_]only$`);
 
 function isAside([first = '', ...rest]: readonly string[]): boolean {
   const subcommand = rest.find((word) => !word.startsWith('-')) ?? '';

@@ -80,7 +80,7 @@ function mayHaveHosts({ command, args, volumeMounts }: Container): boolean {
   const lines = [...command, ...args].map(({ value }) => value);
   return (
     lines.some((line) => /hostfile|(?:^|\s)-H\b|no_ssh|mpi/i.test(line)) ||
-    volumeMounts.some(({ mountPath }) => /^\/(?:job)?(?:\/|$)/.test(mountPath))
+    volumeMounts.some(({ mountPath }) => /^\/(?:jobs?)?(?:\/|$)/.test(mountPath))
   );
 }
 
