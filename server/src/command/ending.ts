@@ -26,8 +26,9 @@ export interface Ending {
 /**
  * The work of a command line that certainly ends: no part of it waits, serves, runs in the background, or is unknown.
  * @param trains whether a Python script of unknown use trains, according to its surroundings
+ * @param serves whether others may reach the program or send it work, so that its name alone does not say that it ends
  */
-export function findEnding({ command, args, env }: ProcessInput, trains = false): Ending | undefined {
+export function findEnding({ command, args, env }: ProcessInput, trains = false, serves = false): Ending | undefined {
   const line = readCommandLine(command, args, env);
   if (!line.complete || line.statements.some((statement) => waitOf(statement) !== undefined || mayStay(statement)))
     return undefined;
@@ -40,7 +41,8 @@ export function findEnding({ command, args, env }: ProcessInput, trains = false)
   // Before a wait, a script of any name has ended; alone, many names are also those of servers.
   if (
     allCommands(line.statements).some(
-      (command) => effectOf(command) === 'works' && !endsForSure(command) && !(trains && mayTrain(command)),
+      (command) =>
+        effectOf(command) === 'works' && !endsForSure(command, env, serves) && !(trains && mayTrain(command)),
     )
   )
     return undefined;
@@ -79,10 +81,29 @@ function mayWait(word: string): boolean {
   if (ofBroker.test(word)) return true;
   const [name = '', value = ''] = word.startsWith('-') ? word.split('=') : ['', word];
   const parts = wordsOf(name);
-  return roles.has(value.toLowerCase()) || parts[0] === 'watch' || parts.some((part) => connections.has(part));
+  const repeats =
+    /^(?:watch|continuous(?:ly)?)$/.test(parts[0] ?? '') || (parts.length === 1 && again.has(parts[0] ?? ''));
+  return roles.has(value.toLowerCase()) || repeats || parts.some((part) => connections.has(part));
 }
 
+/** Whether a variable says where a program gets its work, or when it starts again. */
+function bringsWork({ name, value }: ProcessInput['env'][number]): boolean {
+  const words = wordsOf(name);
+  const isAddress = /^(?:url|uri|endpoint|host|addr|address|api|server)$/.test(words.at(-1) ?? '');
+  return (
+    ofBroker.test(value ?? '') ||
+    words.some((word) => (sources.has(word) && words[0] !== 'lr') || (isAddress && /^(?:task|job|api)s?$/.test(word)))
+  );
+}
+
+const sources = wordSet(
+  'queue queues broker brokers redis rabbitmq rabbit amqp kafka nats sqs pubsub subscription topic mqtt celery zmq',
+  'temporal hatchet dramatiq rq poll polling cron daemon consumer scheduler',
+);
+
 const roles = wordSet('client actor learner worker server service daemon serve consumer producer peer');
+/** Flags after which work starts again; with other words, they are those of training: `--save-interval`. */
+const again = wordSet('schedule interval loop every infinite');
 const connections = wordSet(
   'server client peer peers topic broker kafka redis rabbitmq amqp grpc rpc',
   'listen port poll forever cron daemon daemonize serve',
@@ -103,7 +124,7 @@ export function findBranchEnding({ command, args, env }: ProcessInput): Ending |
     if (work?.kind !== 'command' || work.background || work.after !== null || !part.slice(0, -1).every(isPreparing))
       continue;
     const [first, end] = [work.words[0], work.words.at(-1)];
-    const trains = recognizeProgram([work])?.use === 'training' && endsForSure(work);
+    const trains = recognizeProgram([work])?.use === 'training' && endsForSure(work, env);
     const launches = commandNamed(baseName(programWords(work)[0] ?? ''))?.runs === 'processes';
     if (trains && !launches && first && end) return { what: programWords(work).join(' '), words: [first, end] };
   }
@@ -120,17 +141,17 @@ function isPreparing(statement: Statement): boolean {
 }
 
 /** Whether a command that works is known to end by more than the name of its script. */
-function endsForSure(command: SimpleCommand): boolean {
+function endsForSure(command: SimpleCommand, env: ProcessInput['env'], serves = false): boolean {
   if (doesOf(command) === 'ends' || pythonCode(command) !== undefined || timeLimit(command) !== undefined) return true;
   const found = recognizeProgram([command]);
   if (found === undefined || found.confidence === 'certain') return found !== undefined;
   const words = programWords(command);
   const named = wordsOf(found.program);
   const isTold = trainingTask.has(chosenTask(words.slice(words.findIndex(isFile) + 1)) ?? '');
-  if (named.some((word) => repeating.has(word))) return false;
+  if (named.some((word) => repeating.has(word)) || (serves && (isTold || found.use !== 'training'))) return false;
   if (isTold ? staysWithTask(found.program) : named.some((word) => serverWords.has(word) || word === 'trainer'))
     return false;
-  if (words.some(mayWait)) return false;
+  if (words.some(mayWait) || env.some(bringsWork)) return false;
   return found.use === 'training' || named.some((word) => stepWords.has(word));
 }
 

@@ -1,6 +1,6 @@
 import { imageOf, imageParts } from '../catalog/images.ts';
 import { commandNamed, moduleNamed, type Use } from '../catalog/program-records.ts';
-import { wordSet } from '../catalog/word-patterns.ts';
+import { oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { once } from '../yaml/once.ts';
 import { chosenTask } from './chosen-task.ts';
 import { useByFlags, useByVariables } from './flag-use.ts';
@@ -73,8 +73,18 @@ export function recognizeProgram(commands: readonly SimpleCommand[]): Recognized
 /** The program of one command: most rules about containers ask for it. */
 const programOf = once((command: SimpleCommand): RecognizedProgram | undefined => {
   const code = command.heredoc === undefined ? undefined : pythonCode(command);
-  return code === undefined ? recognize(programWords(command), 0) : useOfPython(code);
+  const words = programWords(command);
+  const found = code === undefined ? recognize(words, 0) : useOfPython(code);
+  return found?.use === 'training' && onlyEvaluates(words) ? { ...found, use: 'batch' } : found;
 });
+
+/** `train.py --eval-only`: a script for training that only measures a model. */
+function onlyEvaluates(words: readonly string[]): boolean {
+  const at = words.findIndex((word) => evaluates.test(word));
+  return at >= 0 && !/^(?:false|no|0)$/i.test(words[at + 1] ?? '');
+}
+
+const evaluates = new RegExp(`^--?(?:${oneOf('eval test val validate predict infer inference')})[-_]only$`);
 
 function isAside([first = '', ...rest]: readonly string[]): boolean {
   const subcommand = rest.find((word) => !word.startsWith('-')) ?? '';
@@ -120,10 +130,15 @@ function bySubcommand(name: string, words: readonly string[]): RecognizedProgram
   const [own = '', next = ''] = words;
   // `yolo segment train`
   const first = name === 'yolo' && tasks.has(own) ? next : (chosenTask(words) ?? '');
-  // `dataset.py train` reads a part of the data.
-  const isOfData = wordsOf(name).some((word) => /^(?:data(?:set)?|split|tokenizer|vocab)$/.test(word));
+  // `dataset.py train` and `render.py --mode train` read a part of the data.
+  const isOfData = wordsOf(name).some((word) => ofData.has(word));
   return trains.has(first) && !isOfData ? { program: name, use: 'training', confidence: 'likely' } : undefined;
 }
+
+const ofData = wordSet(
+  'data dataset split tokenizer vocab lmdb tfrecord tfrecords features stats extract make create convert export',
+  'visualize visualise viz plot show view render inspect analyze analyse annotate test infer predict',
+);
 
 const tasks = wordSet('detect segment classify pose obb');
 

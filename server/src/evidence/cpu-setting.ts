@@ -6,6 +6,7 @@ import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { type Cursor, isTemplated } from '../yaml/cursor.ts';
+import { mayHaveVariables } from './launch.ts';
 import { isHarmless } from './sole-server.ts';
 
 /** What makes a program run on the CPU: a flag of its command, or a variable of the container. */
@@ -40,7 +41,9 @@ export function cpuSetting(container: Container, names: readonly string[]): CpuS
   ];
   if (values.some((value) => gpuDevice.test(value)) || env.some(numbersDevice)) return undefined;
   const flag =
-    flagSetting(words) ?? defaultSetting(words, image?.value ?? '') ?? defaultLayers(words, image?.value ?? '', env);
+    flagSetting(words) ??
+    defaultSetting(words, image?.value ?? '') ??
+    (mayHaveVariables(container) ? undefined : defaultLayers(words, image?.value ?? '', env));
   if (flag !== undefined) return flag;
   const runsTorch = [...words.map(({ text }) => text), image?.value ?? ''].some((text) => /torch/i.test(text));
   const own = new Set([...names, container.name ?? '', container.image?.value ?? ''].flatMap(wordsOf));

@@ -222,7 +222,7 @@ const otherWork = wordSet(
   'train trainer training finetune serve server serving api eval evaluate infer inference predict generate',
   'benchmark bench test onnx embed embedding embeddings transcribe encode caption no skip worker notebook jupyter',
   'demo ui predictions synthetic synth augment augmented rollout rollouts distill distillation preference label annotate',
-  'llm llms vlm clip sam bert latent latents vae',
+  'llm llms vlm clip sam bert latent latents vae codec encodec vqvae',
 );
 
 /** Data that is often prepared on devices. */

@@ -69,6 +69,8 @@ function chosenGpu(command: SimpleCommand): OwnGpus | undefined {
   if (only?.valueWord === undefined || others.length > 0 || only.dynamic || only.isVariable) return undefined;
   const { word, valueWord, written, value = '' } = only;
   if (!isOneGpu(wordsOf(written), value)) return undefined;
+  // `--gpu_ids 0 1 2 3`
+  if (/^(?:cuda:)?\d/.test(words[words.indexOf(valueWord) + 1]?.text ?? '')) return undefined;
   const text = valueWord === word ? word.text : `${word.text} ${value}`;
   const isCount = wordsOf(written).some((part) => countWords.has(part));
   return { count: 1, text, words: [word, valueWord], ...(!isCount && { index: Number(value.replace('cuda:', '')) }) };

@@ -3,7 +3,7 @@ import { meaningOf } from '../command/flag-meaning.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { baseName } from '../command/shell.ts';
 import { kindOf } from '../model/kinds/index.ts';
-import { commandsIn, processInput } from '../model/process-input.ts';
+import { commandsIn, processInput, useOf } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asText, type Cursor, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
@@ -29,21 +29,21 @@ export function setsRanks({ apiVersion }: Workload): boolean {
 }
 
 /**
- * Whether the variable is the value of a flag for the rank, or the rank that PyTorch reads from the environment of a program that no launcher
- * starts. A script may replace an empty one.
+ * What reads the variable as a rank: a launcher by a flag, or PyTorch from the environment of a program that no launcher starts. A script may
+ * replace an empty one, and the program may set the variable again.
  */
-export function isReadAsRank(variable: string, container: Container): boolean {
+export function rankReader(variable: string, container: Container): 'launcher' | 'program' | undefined {
   const { command, args, env } = processInput(container);
   // Assignments and defaults.
   if ([...command, ...args].some((line) => line.includes(`${variable}=`) || line.includes(`${variable}:`)))
-    return false;
+    return undefined;
   if (commandsIn(container).some(({ words }) => readFlags(words).some((flag) => isRankFrom(variable, flag))))
-    return true;
-  return (
-    variable === 'RANK' &&
+    return 'launcher';
+  return variable === 'RANK' &&
     isOnePython(container) &&
     env.some(({ name }) => name === 'WORLD_SIZE' || name === 'MASTER_ADDR')
-  );
+    ? 'program'
+    : undefined;
 }
 
 function isRankFrom(variable: string, flag: Flag): boolean {
@@ -71,13 +71,18 @@ function fieldOf({ at }: Container['env'][number]): Cursor | undefined {
 }
 
 /** A rank that is the name or the address of the pod instead of a number. */
-export function namedRank(container: Container, workload: Workload): (Rank & { readonly what: string }) | undefined {
+export function namedRank(
+  container: Container,
+  workload: Workload,
+): (Rank & { readonly what: string; readonly reader: 'launcher' | 'program' }) | undefined {
   for (const variable of container.env) {
     const path = fieldOf(variable);
     const what = words.get(asText(path) ?? '') ?? missingLabel(asText(path) ?? '', workload);
-    if (path === undefined || what === undefined || !isReadAsRank(variable.name, container)) continue;
+    if (path === undefined || what === undefined) continue;
+    const reader = rankReader(variable.name, container);
+    if (reader === undefined) continue;
     if (setsRanks(workload) && isRankName(variable.name)) continue;
-    return { text: variable.name, span: spanOf(path), what };
+    return { text: variable.name, span: spanOf(path), what, reader };
   }
   return undefined;
 }
@@ -126,7 +131,7 @@ export function ownMaster(
   return { text: 'MASTER_ADDR', span: spanOf(path), what: 'each pod itself' };
 }
 
-const isLocal = /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/;
+const isLocal = /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[?::1?\]?)(?::\d+)?$/;
 const isHostname = /^(?:\$\(hostname(?: -[fiIs]+)?\)|`hostname`|\$HOSTNAME|\$\{HOSTNAME\})(?::[\w${}]+)?$/;
 const isRandom = /^\$(?:RANDOM|\{RANDOM\}|\((?:uuidgen\b|date\b[^)]*%[sNS])[^)]*\))$/;
 const ownAddresses = /^(?:status\.podIPs?|metadata\.name)$/;
@@ -144,9 +149,16 @@ function isOwnAddress(address: string, container: Container): boolean {
 }
 
 /** Whether a variable sends the pods of a kind without its own variables for torchrun to a common first node. */
-export function meetsByVariable({ env }: Container, { apiVersion }: Workload): boolean {
-  const master = env.find(({ name }) => name === 'MASTER_ADDR')?.value;
-  return isPlainKind(apiVersion) && master !== undefined && !isTemplated(master.at) && !isLocal.test(master.value);
+export function meetsByVariable(container: Container, { apiVersion, kind }: Workload): boolean {
+  // The replicas of a Deployment have no common work.
+  if (!isPlainKind(apiVersion) || kind === 'Deployment' || mayHaveVariables(container)) return false;
+  const master = container.env.find(({ name }) => name === 'MASTER_ADDR')?.value;
+  return (
+    master !== undefined &&
+    !isTemplated(master.at) &&
+    !isLocal.test(master.value) &&
+    !isOwnAddress(master.value, container)
+  );
 }
 
 /** Kinds whose controllers set no variables for torchrun. */
@@ -162,25 +174,35 @@ export function unindexedJob(workload: Workload): Cursor | undefined {
   return (asText(mode) ?? 'NonIndexed') === 'NonIndexed' ? job : undefined;
 }
 
-/** The variable with which the pods of a Job look for the first of them, although nothing tells a pod its rank. */
+/**
+ * The variable with which the pods of a Job look for the first of them, although nothing tells a pod its rank. It is likely if the program of the
+ * image is unknown, because a rendezvous needs no ranks.
+ */
 export function unrankedMeeting(
   container: Container,
   workload: Workload,
-): (Rank & { readonly address: string }) | undefined {
+): (Rank & { readonly address: string; readonly isLikely: boolean }) | undefined {
   const job = unindexedJob(workload);
   const [podSet, ...others] = workload.podSets;
   if (job === undefined || others.length > 0 || podSet?.containers.length !== 1) return undefined;
-  if (/worker|agent/i.test(workload.name ?? '') || mayHaveVariables(container) || mayRunMore(container))
+  if (followers.test(`${workload.name} ${container.name}`) || mayHaveVariables(container) || mayRunMore(container))
     return undefined;
   if (container.scripts.length > 0 || container.env.some((one) => fieldOf(one) !== undefined || tells.test(one.name)))
     return undefined;
   if ([...container.command, ...container.args].some(({ value }) => tellsInLine.test(value))) return undefined;
+  const isLikely = container.command.length === 0 && container.args.length === 0;
+  if (!isLikely && !(isOnePython(container) && useOf(container).use === 'training')) return undefined;
   const { name, value } = container.env.find((one) => meets.test(one.name)) ?? {};
   if (name === undefined || value === undefined || isTemplated(value.at) || isLocal.test(value.value)) return undefined;
-  return { text: name, span: spanOf(value.at), address: value.value };
+  // Other programs have masters, too: that of PyTorch has its port in another variable.
+  if (name === 'MASTER_ADDR' && /[:/]/.test(value.value)) return undefined;
+  return { text: name, span: spanOf(value.at), address: value.value, isLikely };
 }
 
-const meets = /^(?:MASTER_ADDR|JAX_COORDINATOR_ADDR(?:ESS)?|COORDINATOR_ADDR(?:ESS)?)$/;
+const meets = /^(?:MASTER_ADDR|JAX_COORDINATOR_ADDR(?:ESS)?)$/;
+
+/** Names of pods whose first one belongs to another object. */
+const followers = partOf('worker agent slave replica follower client peer');
 
 /** Names of variables that may tell a pod its rank, or where it gets one. */
 const tells = partOf(

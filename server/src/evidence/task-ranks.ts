@@ -61,6 +61,11 @@ function ranksOf(container: Container): readonly WrittenRank[] {
 /** Whether the scheduler starts all pods of a task together or none, so that they are meant to work together. */
 export function startsTogether(workload: Workload): boolean {
   if (kindOf(workload).tasks !== true) return false;
-  const pods = workload.podSets.reduce((sum, set) => sum + (set.pods.min ?? 0), 0);
+  const pods = leastPods(workload);
   return pods > 1 && asNumber(getIn(workload.manifest.root, 'spec', 'minAvailable')) === pods;
 }
+
+/** How many pods of known numbers a workload has at least. A job may have thousands of tasks. */
+export const leastPods = once(({ podSets }: Workload): number =>
+  podSets.reduce((sum, { pods }) => sum + (pods.min ?? 0), 0),
+);

@@ -62,7 +62,7 @@ export const differsByRank = once(({ command, args }: ProcessInput): boolean => 
 
 /** Names of variables about the nodes of a job, and programs that reach other nodes. */
 const readsNodes = new RegExp(
-  oneOf('NODE_RANK NODE_IP NODES_ NUM_NODES NNODES', 'TASK_INDEX HOSTNAME MASTER PET_', '\\b(?:ssh|mpirun|ray)\\b'),
+  oneOf('NODE_RANK NODE_IP NODES_ NUM_NODES NNODES', '_INDEX HOSTNAME MASTER PET_', '\\b(?:ssh|mpirun|ray)\\b'),
 );
 
 /** torchrun and its own words, before the script. Other launchers of this family find the nodes through their operators. */

@@ -5,10 +5,10 @@ import { kindOf } from '../model/kinds/index.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { getIn, items } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
+import { mayHaveVariables } from './launch.ts';
 import { isPlainKind } from './pod-ranks.ts';
 import { isNodeCount, meetsNodes, ownFlags } from './torchrun-nodes.ts';
 
@@ -33,7 +33,7 @@ export function unmetNodes(container: Container, document: YamlDocument, workloa
   const lines = [...container.command, ...container.args];
   const hasOthers =
     env.some(({ name }) => /^(?:PET|ACCELERATE)_/.test(name)) || lines.some(({ value }) => value.includes('PET_'));
-  if (hasOthers || items(getIn(container.at, 'envFrom')).length > 0) return undefined;
+  if (hasOthers || mayHaveVariables(container)) return undefined;
   for (const launch of allCommands(readCommandLine(command, args, env).statements)) {
     const { program, flags } = launchOf(launch);
     const nodes = flags.find(isNodeCount);
@@ -67,9 +67,9 @@ function missingIn({ program, flags }: Launch, container: Container): UnmetNodes
   const isRanked = flags.some((flag) => meaningOf(flag, 'node-rank') !== undefined);
   // https://www.deepspeed.ai/getting-started/#resource-configuration-multi-node
   if (program === 'deepspeed') return isRanked || mayHaveHosts(container) ? undefined : 'hosts';
-  // A file may have the rank, and a rendezvous gives one.
+  // A file may have the rank, a rendezvous gives one, and one launcher may start all nodes of a hostfile.
   if (program === 'accelerate')
-    return isRanked || flags.some(({ name }) => /^(?:config|rdzv)/.test(name)) ? undefined : 'rank';
+    return isRanked || flags.some(({ name }) => /^(?:config|rdzv|deepspeed-hostfile)/.test(name)) ? undefined : 'rank';
   const meeting = flags.filter(meetsNodes);
   if (meeting.length === 0) return isRanked ? 'master' : 'both';
   return isRanked || meeting.some(({ name }) => !name.startsWith('master')) ? undefined : 'rank';
@@ -80,7 +80,7 @@ function mayHaveHosts({ command, args, volumeMounts }: Container): boolean {
   const lines = [...command, ...args].map(({ value }) => value);
   return (
     lines.some((line) => /hostfile|(?:^|\s)-H\b|no_ssh|mpi/i.test(line)) ||
-    volumeMounts.some(({ mountPath }) => /^\/(?:job)?(?:\/|$)/.test(mountPath))
+    volumeMounts.some(({ mountPath }) => /^\/(?:jobs?)?(?:\/|$)/.test(mountPath))
   );
 }
 

@@ -80,7 +80,7 @@ export default defineRule({
       }
       if (isMemoryOfGpus(name, asText(entry) ?? '')) {
         context.report({
-          message: `No device plugin offers ${name}: memory of GPUs is no resource, only a label of nodes, and the pod stays Pending`,
+          message: `No device plugin offers ${name}: GPU memory is a node label, not a resource, and the pod stays Pending`,
           span: keySpanOf(entry),
         });
         continue;

@@ -74,7 +74,7 @@ export default defineRule({
     const request = first && writtenQuantities(first)[0];
     if (claimed !== undefined && request !== undefined) {
       context.report({
-        message: `The container requests ${first?.resource ?? ''} and claims ${claimed}: it takes GPUs by both, or stays Pending`,
+        message: `The container requests ${first?.resource ?? ''} and claims ${claimed}: it gets GPUs from both, or stays Pending`,
         span: keySpanOf(request.at),
       });
       return;

@@ -6,17 +6,17 @@ import { processInput } from '../evidence/launch.ts';
 import { fixedLocalRank } from '../evidence/local-rank.ts';
 import {
   isRankName,
-  isReadAsRank,
   meetsByVariable,
   namedRank,
   ownMaster,
   type Rank,
+  rankReader,
   setsRanks,
   unindexedJob,
   unrankedMeeting,
 } from '../evidence/pod-ranks.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
-import { repeatedRank, startsTogether } from '../evidence/task-ranks.ts';
+import { leastPods, repeatedRank, startsTogether } from '../evidence/task-ranks.ts';
 import { isNodeCount, launchAlone } from '../evidence/torchrun-nodes.ts';
 import { unmetMessage, unmetNodes } from '../evidence/unmet-nodes.ts';
 import { groupsOf } from '../model/kinds/groups.ts';
@@ -97,7 +97,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * If the rank comes from a variable without a known value, if a script, a queue or another service may give it, if the job has one node, and for the leader or master of a group. A missing rank
  * is reported only for the kinds whose controllers set no variables for torchrun: Jobs, JobSets, StatefulSets and Volcano's Jobs.
- * If the numbers of pods and of nodes are variables, a fixed rank is information. The severity is error if the job can certainly not start: a flag has the same rank in all pods, torchrun finds no other node, or a launcher
+ * If the numbers of pods and of nodes are variables, a fixed rank is information, as is MASTER_ADDR if the program of the image is unknown: it
+ * may meet the others without ranks. The severity is error if the job can certainly not start: a flag has the same rank in all pods, torchrun finds no other node, or a launcher
  * gets an empty rank.
  *
  * ## Sources
@@ -141,7 +142,8 @@ export default defineRule({
     const named = namedRank(container, workload);
     if (named !== undefined) {
       context.report({
-        severity: 'error',
+        // A program may take the number at the end of a name.
+        severity: named.reader === 'launcher' ? 'error' : 'warning',
         message: `${shorten(named.text, 40)} is ${named.what}: the launch stops, because its rank is not a number`,
         span: named.span,
       });
@@ -174,6 +176,7 @@ export default defineRule({
     const meeting = unrankedMeeting(container, workload);
     if (meeting === undefined || isElsewhere(meeting.address, context)) return;
     context.report({
+      ...(meeting.isLikely && { severity: 'info' }),
       message: `${meeting.text} makes the ${pods} pods one job, but nothing tells a pod its rank: only Jobs with completionMode Indexed number their pods`,
       span: meeting.span,
     });
@@ -207,7 +210,7 @@ function checkTasks(container: Container, context: PodSetContext): boolean {
     });
     return true;
   }
-  const total = workload.podSets.reduce((sum, { pods }) => sum + (pods.min ?? 0), 0);
+  const total = leastPods(workload);
   const nodes = workload.podSets.length > 1 && total > 1 ? unmetNodes(container, document, workload) : undefined;
   if (nodes === undefined) return false;
   report({ severity: 'error', message: unmetMessage(nodes, total), span: nodes.span });
@@ -272,9 +275,12 @@ function fixedRank(
   ];
   if (!nodes.some((count) => several.test(count ?? '') && count !== '0')) return undefined;
   const lines = [...container.command, ...container.args];
-  for (const flag of flags) {
+  const ranks = flags.filter((flag) => meaningOf(flag, 'node-rank') !== undefined);
+  for (const flag of ranks) {
+    // Each pod takes one of the branches of a script.
+    if (ranks.some(({ value }) => value !== flag.value)) break;
     // A variable that the script sets or reads in a loop differs from pod to pod in other ways.
-    if (flag.dynamic || flag.isVariable || flag.word.derived || meaningOf(flag, 'node-rank') === undefined) continue;
+    if (flag.dynamic || flag.isVariable || flag.word.derived) continue;
     const last = flag.valueWord ?? flag.word;
     const span = /^\d{1,5}$/.test(flag.value ?? '') ? spanOfWords(document, lines, [flag.word, last]) : undefined;
     if (span !== undefined)
@@ -300,14 +306,14 @@ function missingIndex(container: Container, { document, workload }: PodSetContex
   for (const { name, at } of container.env) {
     const path = getIn(at, 'valueFrom', 'fieldRef', 'fieldPath');
     if (path === undefined || !indexPath.test(asText(path) ?? '')) continue;
-    return { text: name, span: spanOf(path), job, isRank: isReadAsRank(name, container) };
+    return { text: name, span: spanOf(path), job, isRank: rankReader(name, container) !== undefined };
   }
   if (container.env.some(({ name }) => name === indexVariable)) return undefined;
   for (const line of [...container.command, ...container.args]) {
     const found = indexUse.exec(line.value);
     if (found === null) continue;
     const part = { start: found.index, end: found.index + found[0].length };
-    const isRank = isReadAsRank(indexVariable, container);
+    const isRank = rankReader(indexVariable, container) !== undefined;
     return { text: indexVariable, span: spanInScalar(document, line, part), job, isRank };
   }
   return undefined;

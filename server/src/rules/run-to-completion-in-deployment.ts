@@ -6,6 +6,7 @@ import { programWords } from '../command/programs.ts';
 import { hasTrainingFlag } from '../command/script-names.ts';
 import { formatDuration } from '../cost/money.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { mayHaveVariables } from '../evidence/launch.ts';
 import { isExempt, requestWords } from '../evidence/requested-accelerators.ts';
 import { kindOf, likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -229,19 +230,25 @@ function endOf(container: Container, { document, workload }: PodSetContext): End
   // Only pods with numbers certainly take each branch.
   const isNumbered = workload.kind === 'StatefulSet' || workload.kind === 'LeaderWorkerSet';
   const ending =
-    findEnding(input, isTraining(container, workload)) ?? (isNumbered ? findBranchEnding(input) : undefined);
+    findEnding(input, isTraining(container, workload), mayServe(container) || mayHaveVariables(container)) ??
+    (isNumbered ? findBranchEnding(input) : undefined);
   const span = ending && spanOfWords(document, lines, ending.words);
   return ending && span && { what: ending.what, span, foreground: ending.foreground, limit: ending.limit };
 }
 
 /** Whether a container with a script of any name trains, by the name of the object or a flag, and by the lack of any sign of a server. */
 function isTraining(container: Container, { name }: Workload): boolean {
-  const { at, command, args } = container;
+  const { command, args } = container;
   const words = wordsOf(name ?? '');
   const isNamed = words.some((word) => trainingNames.has(word)) && !words.some((word) => stayingNames.has(word));
   const isLikely = [...command, ...args].some(({ value }) => value.includes('--'));
   if (!isNamed && !(isLikely && commandsIn(container).some((one) => hasTrainingFlag(programWords(one))))) return false;
-  return ['ports', 'readinessProbe', 'livenessProbe', 'startupProbe'].every((key) => getIn(at, key) === undefined);
+  return !mayServe(container);
+}
+
+/** Whether a container has ports or probes, as servers have. */
+function mayServe({ at }: Container): boolean {
+  return ['ports', 'readinessProbe', 'livenessProbe', 'startupProbe'].some((key) => getIn(at, key) !== undefined);
 }
 
 const trainingNames: ReadonlySet<string> = new Set([
