@@ -175,6 +175,8 @@ export default defineRule({
     }
     const meeting = unrankedMeeting(container, workload);
     if (meeting === undefined || isElsewhere(meeting.address, context)) return;
+    // rank-without-dns reports the address of a pod of the Job.
+    if (workload.name !== null && meeting.address.startsWith(`${workload.name}-`)) return;
     context.report({
       ...(meeting.isLikely && { severity: 'info' }),
       message: `${meeting.text} makes the ${pods} pods one job, but nothing tells a pod its rank: only Jobs with completionMode Indexed number their pods`,
