@@ -2,7 +2,7 @@ import { imageParts } from '../catalog/images.ts';
 import { meantVariable } from '../catalog/variable-names.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Container } from '../model/workload.ts';
-import { getIn, isTemplated, isUnseen } from '../yaml/cursor.ts';
+import { asText, getIn, isTemplated, isUnseen, items } from '../yaml/cursor.ts';
 import { soleServer } from './sole-server.ts';
 
 /** A variable that Ollama does not read. */
@@ -21,8 +21,12 @@ export function unreadByOllama(container: Container): readonly UnreadByOllama[] 
   const lines = [...command, ...args];
   const isSeen = ![at, getIn(at, 'command'), getIn(at, 'args')].some(isUnseen);
   if (!isSeen || lines.some((one) => isTemplated(one.at)) || soleServer(container)?.program !== 'ollama') return [];
-  const texts = [...lines, ...scripts.map(({ text }) => ({ value: text })), ...env.flatMap(({ value }) => value ?? [])];
-  const mentioned = new Set(texts.flatMap(({ value }) => value.match(/OLLAMA_\w+/g) ?? []));
+  const texts = [
+    ...[...lines, ...env.flatMap(({ value }) => value ?? [])].map(({ value }) => value),
+    ...scripts.map(({ text }) => text),
+    ...executed.flatMap((path) => items(getIn(at, ...path, 'exec', 'command')).map((word) => asText(word) ?? '')),
+  ];
+  const mentioned = new Set(texts.flatMap((text) => text.match(/OLLAMA_\w+/g) ?? []));
   const names = new Set(env.map(({ name }) => name));
   return candidates.flatMap(({ name, value, at: variable }) => {
     const meant = meantBy(name.slice('OLLAMA_'.length).toLowerCase());
@@ -33,6 +37,9 @@ export function unreadByOllama(container: Container): readonly UnreadByOllama[] 
     return isSet ? [] : [{ name, meant, at: variable }];
   });
 }
+
+/** Where a container has other commands, which see its variables. */
+const executed = [['lifecycle', 'postStart'], ['startupProbe'], ['readinessProbe'], ['livenessProbe']];
 
 /** A list of models or of folders in the variable with the one folder of Ollama's models; undefined if something else may read it. */
 export function listedOllamaModels(container: Container): Container['env'][number]['value'] | undefined {
