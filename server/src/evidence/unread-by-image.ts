@@ -2,6 +2,7 @@ import { imageParts } from '../catalog/images.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Container } from '../model/workload.ts';
 import { getIn, isTemplated, isUnseen } from '../yaml/cursor.ts';
+import { variableUsers } from './variable-users.ts';
 
 /** A variable that the server of an image does not read, with the one that it reads for the same setting. */
 export interface UnreadByImage {
@@ -121,7 +122,8 @@ const images: readonly ServerImage[] = [
 ];
 
 /** The variables of a container under names that the server of its published image does not read, and which nothing else there mentions. */
-export function unreadByImage({ env, command, args, image, at }: Container): readonly UnreadByImage[] {
+export function unreadByImage(container: Container): readonly UnreadByImage[] {
+  const { env, command, args, image, at } = container;
   if (env.length === 0 || image === undefined || isTemplated(image.at) || command.length > 0) return [];
   // It may have the variable that is meant.
   if (getIn(at, 'envFrom') !== undefined) return [];
@@ -130,7 +132,7 @@ export function unreadByImage({ env, command, args, image, at }: Container): rea
   if (found === undefined || [at, getIn(at, 'command'), getIn(at, 'args'), getIn(at, 'env')].some(isUnseen)) return [];
   if (args.some((one) => isTemplated(one.at))) return [];
   const words = args.map(({ value }) => value);
-  const texts = [...words, ...env.map(({ value }) => value?.value ?? '')];
+  const texts = variableUsers(container);
   return found.settings.flatMap(({ meant, alike, flags, others }) => {
     const isNamed = env.some(({ name }) => name === meant || alike?.has(name));
     // `--gpt-oss-20b-default` chooses a model and its settings.

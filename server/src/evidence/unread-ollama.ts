@@ -2,8 +2,9 @@ import { imageParts } from '../catalog/images.ts';
 import { meantVariable } from '../catalog/variable-names.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Container } from '../model/workload.ts';
-import { asText, getIn, isTemplated, isUnseen, items } from '../yaml/cursor.ts';
+import { getIn, isTemplated, isUnseen } from '../yaml/cursor.ts';
 import { soleServer } from './sole-server.ts';
+import { variableUsers } from './variable-users.ts';
 
 /** A variable that Ollama does not read. */
 export interface UnreadByOllama {
@@ -15,18 +16,13 @@ export interface UnreadByOllama {
 
 /** The variables of a container named after Ollama's that its own image does not read, and which nothing else there mentions. */
 export function unreadByOllama(container: Container): readonly UnreadByOllama[] {
-  const { env, image, command, args, scripts, at } = container;
+  const { env, image, command, args, at } = container;
   const candidates = env.filter(({ name }) => name.startsWith('OLLAMA_'));
   if (candidates.length === 0 || !/(?:^|\/)ollama\/ollama$/.test(imageParts(image?.value ?? '').repository)) return [];
   const lines = [...command, ...args];
   const isSeen = ![at, getIn(at, 'command'), getIn(at, 'args')].some(isUnseen);
   if (!isSeen || lines.some((one) => isTemplated(one.at)) || soleServer(container)?.program !== 'ollama') return [];
-  const texts = [
-    ...[...lines, ...env.flatMap(({ value }) => value ?? [])].map(({ value }) => value),
-    ...scripts.map(({ text }) => text),
-    ...executed.flatMap((path) => items(getIn(at, ...path, 'exec', 'command')).map((word) => asText(word) ?? '')),
-  ];
-  const mentioned = new Set(texts.flatMap((text) => text.match(/OLLAMA_\w+/g) ?? []));
+  const mentioned = new Set(variableUsers(container).flatMap((text) => text.match(/OLLAMA_\w+/g) ?? []));
   const names = new Set(env.map(({ name }) => name));
   return candidates.flatMap(({ name, value, at: variable }) => {
     const meant = meantBy(name.slice('OLLAMA_'.length).toLowerCase());
@@ -38,19 +34,15 @@ export function unreadByOllama(container: Container): readonly UnreadByOllama[] 
   });
 }
 
-/** Where a container has other commands, which see its variables. */
-const executed = [['lifecycle', 'postStart'], ['startupProbe'], ['readinessProbe'], ['livenessProbe']];
-
 /** A list of models or of folders in the variable with the one folder of Ollama's models; undefined if something else may read it. */
 export function listedOllamaModels(container: Container): Container['env'][number]['value'] | undefined {
-  const { env, command, args, scripts, image, at } = container;
+  const { env, command, args, image, at } = container;
   const value = env.find(({ name }) => name === 'OLLAMA_MODELS')?.value;
   const isOwn = /(?:^|\/)ollama\/ollama$/.test(imageParts(image?.value ?? '').repository);
   if (value === undefined || !isOwn || isTemplated(value.at) || !/[,:\s]/.test(value.value.trim())) return undefined;
   const lines = [...command, ...args];
   const isSeen = ![getIn(at, 'command'), getIn(at, 'args')].some(isUnseen) && !lines.some((one) => isTemplated(one.at));
-  const texts = [...lines.map((one) => one.value), ...scripts.map(({ text }) => text)];
-  const isRead = texts.some((text) => text.includes('OLLAMA_MODELS'));
+  const isRead = variableUsers(container).some((text) => text.includes('OLLAMA_MODELS'));
   return isSeen && !isRead && soleServer(container)?.program === 'ollama' ? value : undefined;
 }
 
