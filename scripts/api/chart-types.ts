@@ -40,7 +40,7 @@ export const charts = [
     0,
   ],
   ['nvidia-device-plugin', 'DevicePluginValues', 2, 'gfd config.map config.name migStrategy failOnInitError', 0],
-  ['jellyfin', 'JellyfinValues', 2, 'jellyfin.enableDLNA jellyfin.command jellyfin.args deploymentStrategy', 0],
+  ['jellyfin', 'JellyfinValues', 2, 'jellyfin.enableDLNA jellyfin.command jellyfin.args podPrivileges', 0],
   [
     'frigate',
     'FrigateValues',

@@ -143,11 +143,11 @@ export const customTypes: Readonly<Record<string, string>> = {
   // GKE: https://cloud.google.com/kubernetes-engine/docs/reference/crds/computeclass
   ComputeClass: object('ComputeClassSpec'),
   ComputeClassSpec:
-    'priorities:[ComputePriority priorityDefaults:* nodePoolAutoCreation:ComputeCreation nodePoolConfig:* nodePoolGroup:* autoscalingPolicy:* activeMigration:* whenUnsatisfiable:=ScaleUpAnyway|DoNotScaleUp autopilot:* description',
-  ComputeCreation: 'enabled:b',
+    'priorities:[ComputePriority priorityDefaults:* nodePoolAutoCreation:ComputeCreation nodePoolConfig:* nodePoolGroup:* autoscalingPolicy:* activeMigration:* whenUnsatisfiable:=ScaleUpAnyway|DoNotScaleUp autopilot:* allocationStrategyDefaults:* buffers:* description',
+  ComputeCreation: 'enabled:b shieldedInstanceConfig:*',
   ComputePriority:
-    'machineFamily machineType spot:b minCores:i minMemoryGb:i storage:* gpu:ComputeGPU tpu:ComputeTPU nodepools:[s reservations:* maxPodsPerNode:i maxRunDurationSeconds:i flexStart:* placement:* location:* nodeSystemConfig:* podFamily capacityCheckWaitTimeSeconds:i',
-  ComputeGPU: 'type count:i driverVersion',
+    'machineFamily machineType spot:b minCpuPlatform minCores:i minMemoryGb:i storage:* gpu:ComputeGPU tpu:ComputeTPU nodepools:[s reservations:* maxPodsPerNode:i maxRunDurationSeconds:i flexStart:* placement:* location:* nodeSystemConfig:* podFamily capacityCheckWaitTimeSeconds:i',
+  ComputeGPU: 'type count:i driverVersion gpuSharing:*',
   ComputeTPU: 'type count:i topology',
   // Knative, KEDA and Volcano
   KnativeService: object('KnativeServiceSpec'),

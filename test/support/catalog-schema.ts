@@ -164,6 +164,7 @@ export const salesFile = z.strictObject({
         provider,
         types: z.array(z.string().min(1)).min(1),
         retired: z.iso.date().optional(),
+        planned: z.literal(true).optional(),
         successor: z.string().min(1).optional(),
         ways: z.array(z.enum(['spot', 'flex-start', 'reservation', 'capacity block', 'commitment'])).optional(),
         date,

@@ -109,6 +109,8 @@ export interface Sale extends Source {
   readonly types: readonly string[];
   /** The day on which they were retired: no machine of these types exists. */
   readonly retired?: string;
+  /** The source only announces that day. */
+  readonly planned?: true;
   /** The series that the provider recommends instead. */
   readonly successor?: string;
   /** The ways to get one; empty: new machines are not started. */

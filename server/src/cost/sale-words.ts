@@ -22,6 +22,7 @@ export function machineSaleWords(machine: string, card = ''): string | undefined
   if (sale === undefined) return undefined;
   const name = machineNamed(machine)?.name ?? machine;
   const seller = providerName(sale.provider);
+  if (sale.planned) return `${seller} set ${sale.retired} as the retirement date of ${name}`;
   if (sale.retired !== undefined) return `${seller} retired ${name} on ${sale.retired}`;
   if (sale.ways === undefined || sale.ways.length === 0) return `${seller} starts no new ${name}`;
   return `${name}${card} has no on-demand price: ${seller} sells it ${listed(sale.ways.map((way) => wayWords[way]))}`;

@@ -25,7 +25,7 @@ export function isSameWord(a: string, b: string): boolean {
 /** In lowercase: aws/karpenter-provider-aws@1d927085:pkg/providers/instancetype, Azure/karpenter-provider-azure@00ae1126. */
 const manufacturers = ['nvidia', 'amd', 'habana'];
 
-/** https://github.com/NVIDIA/k8s-device-plugin/blob/main/internal/resource/nvml-device.go (2026-11-29) */
+/** Older releases write ampere for Ada Lovelace. https://github.com/NVIDIA/k8s-device-plugin/blob/main/internal/lm/resource.go (2026-11-29) */
 const architectures = 'kepler maxwell pascal volta turing ampere ada-lovelace hopper blackwell'.split(' ');
 
 const listed = table<readonly string[]>({

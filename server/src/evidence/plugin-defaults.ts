@@ -82,7 +82,7 @@ export function uncreatedConfigs(manifest: Manifest): readonly UncreatedConfig[]
     getIn(spec, 'source', 'helm', 'parameters'),
   ];
   const isWhole = layers.every((layer) => layer === undefined);
-  return carried.flatMap(({ values }) => uncreatedConfigsIn(values).filter(({ lacks }) => isWhole || lacks === 'name'));
+  return isWhole ? carried.flatMap(({ values }) => uncreatedConfigsIn(values)) : [];
 }
 
 /** The same for a values file of the chart, which another file may complete. */

@@ -2,6 +2,7 @@ import { imageParts } from '../catalog/images.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Container } from '../model/workload.ts';
 import { getIn, isTemplated, isUnseen } from '../yaml/cursor.ts';
+import { variableUsers } from './variable-users.ts';
 
 /** A variable that the server of an image does not read, with the one that it reads for the same setting. */
 export interface UnreadByImage {
@@ -14,6 +15,8 @@ export interface UnreadByImage {
 interface ImageSetting {
   /** What the server reads. */
   readonly meant: string;
+  /** Other variables that it reads, which have the same effect. */
+  readonly alike?: ReadonlySet<string>;
   /** The flags that have the same effect. */
   readonly flags: readonly string[];
   /** What other servers read, or what one would call it. */
@@ -72,7 +75,7 @@ const images: readonly ServerImage[] = [
     repository: /(?:^|\/)linuxserver\/faster-whisper$/,
     settings: [
       { meant: 'WHISPER_MODEL', flags: [], others: wordSet('MODEL MODEL_SIZE ASR_MODEL WHISPER_MODEL_SIZE') },
-      { meant: 'WHISPER_LANG', flags: [], others: wordSet('LANGUAGE WHISPER_LANGUAGE') },
+      { meant: 'WHISPER_LANG', flags: [], others: wordSet('WHISPER_LANGUAGE') },
     ],
   },
   {
@@ -83,7 +86,13 @@ const images: readonly ServerImage[] = [
     settings: [
       {
         meant: 'LLAMA_ARG_MODEL',
-        flags: ['-m', '--model', '-hf', '--hf-repo', '-hfr', '-mu', '--model-url', '--models-dir', '--models-preset'],
+        alike: wordSet(
+          'LLAMA_ARG_HF_REPO LLAMA_ARG_HF_FILE LLAMA_ARG_MODEL_URL LLAMA_ARG_DOCKER_REPO LLAMA_ARG_MODELS_DIR LLAMA_ARG_MODELS_PRESET',
+        ),
+        flags: [
+          ...['-m', '--model', '-hf', '--hf-repo', '-hfr', '-mu', '--model-url', '--models-dir', '--models-preset'],
+          ...['-dr', '--docker-repo'],
+        ],
         others: wordSet(models, 'LLAMA_MODEL MODEL_FILE'),
       },
       {
@@ -113,17 +122,22 @@ const images: readonly ServerImage[] = [
 ];
 
 /** The variables of a container under names that the server of its published image does not read, and which nothing else there mentions. */
-export function unreadByImage({ env, command, args, image, at }: Container): readonly UnreadByImage[] {
+export function unreadByImage(container: Container): readonly UnreadByImage[] {
+  const { env, command, args, image, at } = container;
   if (env.length === 0 || image === undefined || isTemplated(image.at) || command.length > 0) return [];
+  // It may have the variable that is meant.
+  if (getIn(at, 'envFrom') !== undefined) return [];
   const { repository, tag = '' } = imageParts(image.value);
   const found = images.find((one) => one.repository.test(repository) && one.tag?.test(tag) !== false);
   if (found === undefined || [at, getIn(at, 'command'), getIn(at, 'args'), getIn(at, 'env')].some(isUnseen)) return [];
   if (args.some((one) => isTemplated(one.at))) return [];
   const words = args.map(({ value }) => value);
-  const texts = [...words, ...env.map(({ value }) => value?.value ?? '')];
-  const names = new Set(env.map(({ name }) => name));
-  return found.settings.flatMap(({ meant, flags, others }) => {
-    const isSet = names.has(meant) || words.some((word) => flags.includes(word.split('=', 1)[0] ?? ''));
+  const texts = variableUsers(container);
+  return found.settings.flatMap(({ meant, alike, flags, others }) => {
+    const isNamed = env.some(({ name }) => name === meant || alike?.has(name));
+    // `--gpt-oss-20b-default` chooses a model and its settings.
+    const isChosen = words.some((word) => flags.includes(word.split('=', 1)[0] ?? '') || /^--.+-default$/.test(word));
+    const isSet = isNamed || isChosen;
     const [first] = isSet ? [] : env.filter(({ name }) => others.has(name));
     if (first === undefined) return [];
     const { name, value, at: variable } = first;

@@ -4,6 +4,7 @@ import { wordSet } from '../catalog/word-patterns.ts';
 import type { Container } from '../model/workload.ts';
 import { getIn, isTemplated, isUnseen } from '../yaml/cursor.ts';
 import { soleServer } from './sole-server.ts';
+import { variableUsers } from './variable-users.ts';
 
 /** A variable that Ollama does not read. */
 export interface UnreadByOllama {
@@ -15,14 +16,13 @@ export interface UnreadByOllama {
 
 /** The variables of a container named after Ollama's that its own image does not read, and which nothing else there mentions. */
 export function unreadByOllama(container: Container): readonly UnreadByOllama[] {
-  const { env, image, command, args, scripts, at } = container;
+  const { env, image, command, args, at } = container;
   const candidates = env.filter(({ name }) => name.startsWith('OLLAMA_'));
   if (candidates.length === 0 || !/(?:^|\/)ollama\/ollama$/.test(imageParts(image?.value ?? '').repository)) return [];
   const lines = [...command, ...args];
   const isSeen = ![at, getIn(at, 'command'), getIn(at, 'args')].some(isUnseen);
   if (!isSeen || lines.some((one) => isTemplated(one.at)) || soleServer(container)?.program !== 'ollama') return [];
-  const texts = [...lines, ...scripts.map(({ text }) => ({ value: text })), ...env.flatMap(({ value }) => value ?? [])];
-  const mentioned = new Set(texts.flatMap(({ value }) => value.match(/OLLAMA_\w+/g) ?? []));
+  const mentioned = new Set(variableUsers(container).flatMap((text) => text.match(/OLLAMA_\w+/g) ?? []));
   const names = new Set(env.map(({ name }) => name));
   return candidates.flatMap(({ name, value, at: variable }) => {
     const meant = meantBy(name.slice('OLLAMA_'.length).toLowerCase());
@@ -36,15 +36,19 @@ export function unreadByOllama(container: Container): readonly UnreadByOllama[] 
 
 /** A list of models or of folders in the variable with the one folder of Ollama's models; undefined if something else may read it. */
 export function listedOllamaModels(container: Container): Container['env'][number]['value'] | undefined {
-  const { env, command, args, scripts, image, at } = container;
+  const { env, command, args, image, at } = container;
   const value = env.find(({ name }) => name === 'OLLAMA_MODELS')?.value;
   const isOwn = /(?:^|\/)ollama\/ollama$/.test(imageParts(image?.value ?? '').repository);
-  if (value === undefined || !isOwn || isTemplated(value.at) || !/[,:\s]/.test(value.value.trim())) return undefined;
+  if (value === undefined || !isOwn || isTemplated(value.at) || !isList(value.value.trim())) return undefined;
   const lines = [...command, ...args];
   const isSeen = ![getIn(at, 'command'), getIn(at, 'args')].some(isUnseen) && !lines.some((one) => isTemplated(one.at));
-  const texts = [...lines.map((one) => one.value), ...scripts.map(({ text }) => text)];
-  const isRead = texts.some((text) => text.includes('OLLAMA_MODELS'));
+  const isRead = variableUsers(container).some((text) => text.includes('OLLAMA_MODELS'));
   return isSeen && !isRead && soleServer(container)?.program === 'ollama' ? value : undefined;
+}
+
+/** A folder may have a space in its name. */
+function isList(text: string): boolean {
+  return text.startsWith('/') ? /[,:]/.test(text) : /[,:\s]/.test(text);
 }
 
 /** The setting that the words of a name stand for; undefined for those that Ollama reads, and for unknown ones. */

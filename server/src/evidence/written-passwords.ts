@@ -61,10 +61,14 @@ function inAddresses(text: Located<string>, name: string): readonly WrittenPassw
   });
 }
 
-/** Only names with an owner: `SECRET`, also after most words, may be the name of a Secret, and `PASSWORD` any word. */
+/** Only names with an owner: `SECRET`, also after most words, may be the name of a Secret, and `PASSWORD` any word. Others have passes: `NUM_PASS`. */
 const passwordName = new RegExp(
   oneOf(
-    '_(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD)$ (?:^|_)SECRET_KEY$ (?:^|_)(?:JWT|CLIENT|SESSION|COOKIE|AUTH|APP)_SECRET$',
+    '_(?:PASSWORD|PASSWD|PASSPHRASE|PWD)$ (?:^|_)SECRET_KEY$ (?:^|_)(?:JWT|CLIENT|SESSION|COOKIE|AUTH|APP)_SECRET$',
+    `(?:^|_)(?:${oneOf(
+      'DB DATABASE POSTGRES PG MYSQL MARIADB MONGO REDIS RABBITMQ AMQP KAFKA MQTT ELASTIC NEO4J MINIO S3 FTP SFTP LDAP',
+      'SMTP MAIL EMAIL USER ADMIN ROOT AUTH LOGIN BASIC PROXY REGISTRY DOCKER GRAFANA RTSP CAMERA WEBUI GRADIO',
+    )})_PASS$`,
   ),
   'i',
 );
@@ -86,5 +90,7 @@ const placeholder = partOf(
 /** Whether a text is a password itself: no switch, path, reference (`$(DB_PASSWORD)`, `vault:lab#db`), hash or placeholder. */
 function isPassword(text: string): boolean {
   if (text.length < 3 || text.length > 200 || isPlaceholder(text) || placeholder.test(text)) return false;
+  // A path of a vault: `secret/lab/db`.
+  if (/^(?:[a-z][a-z-]*\/)+[\w-]+$/.test(text)) return false;
   return !/^(?:true|false|yes|none|null|off|undefined)$|^(?:--|\/|\.|[\w.+-]+:)|[\s<>`]|\$[({\w]|[{}]/i.test(text);
 }

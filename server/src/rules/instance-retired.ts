@@ -47,7 +47,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If another type next to it can still be had, for templated values, and for types whose retirement is only announced.
+ * If another type next to it can still be had, and for templated values. A day that the source only announced is **information**.
  *
  * ## Sources
  *
@@ -109,8 +109,12 @@ function check(places: readonly Cursor[], consequence: string, { report }: RuleC
   if (first === undefined || sale === undefined || sales.some((one) => one?.retired === undefined)) return;
   const cloud = providerName(sale.provider);
   const instead = sale.successor === undefined ? '' : `; the series ${sale.successor} replaces it`;
+  const isPlanned = sales.some((one) => one?.planned === true);
   report({
-    message: `${cloud} retired ${asText(first)} on ${sale.retired}: ${consequence}${instead}`,
+    ...(isPlanned && { severity: 'info' as const }),
+    message: isPlanned
+      ? `${cloud} set ${sale.retired} as the retirement date of ${asText(first)}: from then on, ${consequence}${instead}`
+      : `${cloud} retired ${asText(first)} on ${sale.retired}: ${consequence}${instead}`,
     span: spanOf(first),
   });
 }

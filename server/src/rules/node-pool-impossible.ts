@@ -1,6 +1,7 @@
 import { allInstanceTypes, gpus, hasArmHost, isInstanceTypeLabel } from '../catalog/index.ts';
 import { impossibleCards } from '../evidence/google-pools.ts';
 import { type GpuPool, gpuPools } from '../evidence/gpu-pools.ts';
+import { listedMeant } from '../evidence/listed-labels.ts';
 import { reservedLabels } from '../evidence/reserved-node-labels.ts';
 import { isAllowed } from '../model/machine-terms.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -120,6 +121,10 @@ function isFamily(key: string): boolean {
   return /^(?:karpenter\.k8s|eks\.amazonaws)\.\w+\/instance-family$|^eks\.amazonaws\.com\/instance-family$/.test(key);
 }
 
+function isMisspelled({ key, operator, values }: NodeRequirement): boolean {
+  return operator === 'In' && values.every((value) => listedMeant(key, value) !== undefined);
+}
+
 function checkMachines({ spec }: GpuPool, requirements: readonly Cursor[], { report }: RuleContext): void {
   const read = requirements.map((at) => ({ at, term: lowerRequirement(at)[0] }));
   if (
@@ -134,7 +139,8 @@ function checkMachines({ spec }: GpuPool, requirements: readonly Cursor[], { rep
   const names = shorten(values.join(', '), 40);
   const open = !isInstanceTypeLabel(key);
   for (const { at, term } of read) {
-    if (term === undefined || term === naming.term) continue;
+    // selector-value reports another spelling of a label's values.
+    if (term === undefined || term === naming.term || isMisspelled(term)) continue;
     const kept = left.filter((machine) => isMet(term, machine));
     if (kept.length === 0) {
       const label = term.key.slice(term.key.lastIndexOf('/') + 1);

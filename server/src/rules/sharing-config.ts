@@ -88,7 +88,8 @@ export default defineRule({
     const root = document.root === null ? undefined : rootCursor(document.root);
     if (root === undefined || getIn(root, 'devicePlugin') === undefined || !mayBeValues(root)) return;
     for (const one of unknownDefaultsIn(root, () => undefined)) context.report(describe(one));
-    for (const one of unnamedConfigsIn(root)) context.report(describeUncreated(one));
+    // Another file may have the name.
+    for (const one of unnamedConfigsIn(root)) context.report({ ...describeUncreated(one), severity: 'warning' });
   },
   manifest(manifest, context) {
     const keysOf = (name: string) => context.crossReferences.keysInFile(name)?.keys;
@@ -115,7 +116,7 @@ function describeUncreated({ at, lacks }: UncreatedConfig): Report {
     ? { message: 'create needs a name next to it: Helm rejects a ConfigMap without one', span }
     : {
         severity: 'warning',
-        message: 'The operator ignores data without create: true, and its pods wait for a ConfigMap',
+        message: 'The operator ignores data without create: true: this configuration has no effect',
         span,
       };
 }
