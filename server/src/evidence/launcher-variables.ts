@@ -63,7 +63,7 @@ export function wrongVariables(container: Container): readonly WrongVariable[] {
     const [first, second] = [one, other].map((flag) => variables.find((variable) => variable.flag === flag));
     return first && second ? [{ problem: `${first.name} and ${second.name} are both set`, at: first.at }] : [];
   });
-  const orders = ordersOf(server.program).flatMap(([lower, upper, relation]) => {
+  const orders = ordersOf(server.program, container).flatMap(([lower, upper, relation]) => {
     const [low, high] = [lower, upper].map((flag) => variables.find((one) => one.flag === flag));
     const [least, most] = [low, high].map((one) => (/^\d{1,12}$/.test(one?.value ?? '') ? Number(one?.value) : NaN));
     if (low === undefined || high === undefined || least === undefined || most === undefined) return [];

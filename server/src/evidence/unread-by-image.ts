@@ -16,6 +16,8 @@ interface ImageSetting {
   readonly meant: string;
   /** The flags that have the same effect. */
   readonly flags: readonly string[];
+  /** Other variables that have the same effect. */
+  readonly alternatives?: ReadonlySet<string>;
   /** What other servers read, or what one would call it. */
   readonly others: ReadonlySet<string>;
 }
@@ -84,6 +86,7 @@ const images: readonly ServerImage[] = [
       {
         meant: 'LLAMA_ARG_MODEL',
         flags: ['-m', '--model', '-hf', '--hf-repo', '-hfr', '-mu', '--model-url', '--models-dir', '--models-preset'],
+        alternatives: wordSet('LLAMA_ARG_HF_REPO LLAMA_ARG_MODEL_URL LLAMA_ARG_MODELS_DIR LLAMA_ARG_MODELS_PRESET'),
         others: wordSet(models, 'LLAMA_MODEL MODEL_FILE'),
       },
       {
@@ -121,9 +124,10 @@ export function unreadByImage({ env, command, args, image, at }: Container): rea
   if (args.some((one) => isTemplated(one.at))) return [];
   const words = args.map(({ value }) => value);
   const texts = [...words, ...env.map(({ value }) => value?.value ?? '')];
-  const names = new Set(env.map(({ name }) => name));
-  return found.settings.flatMap(({ meant, flags, others }) => {
-    const isSet = names.has(meant) || words.some((word) => flags.includes(word.split('=', 1)[0] ?? ''));
+  return found.settings.flatMap(({ meant, flags, alternatives, others }) => {
+    const isSet =
+      env.some(({ name }) => name === meant || alternatives?.has(name) === true) ||
+      words.some((word) => flags.includes(word.split('=', 1)[0] ?? ''));
     const [first] = isSet ? [] : env.filter(({ name }) => others.has(name));
     if (first === undefined) return [];
     const { name, value, at: variable } = first;

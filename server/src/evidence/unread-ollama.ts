@@ -39,12 +39,17 @@ export function listedOllamaModels(container: Container): Container['env'][numbe
   const { env, command, args, scripts, image, at } = container;
   const value = env.find(({ name }) => name === 'OLLAMA_MODELS')?.value;
   const isOwn = /(?:^|\/)ollama\/ollama$/.test(imageParts(image?.value ?? '').repository);
-  if (value === undefined || !isOwn || isTemplated(value.at) || !/[,:\s]/.test(value.value.trim())) return undefined;
+  if (value === undefined || !isOwn || isTemplated(value.at) || !isList(value.value.trim())) return undefined;
   const lines = [...command, ...args];
   const isSeen = ![getIn(at, 'command'), getIn(at, 'args')].some(isUnseen) && !lines.some((one) => isTemplated(one.at));
   const texts = [...lines.map((one) => one.value), ...scripts.map(({ text }) => text)];
   const isRead = texts.some((text) => text.includes('OLLAMA_MODELS'));
   return isSeen && !isRead && soleServer(container)?.program === 'ollama' ? value : undefined;
+}
+
+/** A folder may have spaces in its name. */
+function isList(text: string): boolean {
+  return text.startsWith('/') ? /[,:]|\s\//.test(text) : /[,:\s]/.test(text);
 }
 
 /** The setting that the words of a name stand for; undefined for those that Ollama reads, and for unknown ones. */

@@ -165,7 +165,7 @@ function reportFlags(program: string, words: readonly Word[], container: Contain
   const lines = [...container.command, ...container.args];
   const title = titleOf(program);
   const flags = readFlags(words);
-  const conflict = mayGetMore(container, workload) ? undefined : flagConflict(program, words, flags);
+  const conflict = mayGetMore(container, workload) ? undefined : flagConflict(program, words, flags, container);
   const place =
     conflict && spanOfWords(document, lines, [conflict.flag.word, conflict.flag.valueWord ?? conflict.flag.word]);
   if (conflict !== undefined && place !== undefined)
@@ -291,6 +291,8 @@ function reportCommandInArgs(container: Container, { document, report }: PodSetC
   const { command, args, image } = container;
   const [first] = args;
   if (first === undefined || command.length > 0 || image === undefined || isTemplated(image.at)) return false;
+  // A chart appends its extra arguments to a start of its own.
+  if (/^(?:extra|additional)/i.test(String(first.at.parent?.step ?? ''))) return false;
   const values = args.map(({ value }) => value);
   const start = isUnseen(getIn(container.at, 'command')) ? undefined : lackingStart(image.value, values);
   if (start !== undefined) {
