@@ -10,7 +10,14 @@ import type { Manifest } from './workload.ts';
 
 export type { BudgetFacts, Demand, Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
 
-import type { LlmConfigFacts, PodsFacts, ReferencedDevice, StepFacts, TrainingFacts } from './referenced-pods.ts';
+import type {
+  LlmConfigFacts,
+  PodsFacts,
+  ReferencedDevice,
+  ServerFacts,
+  StepFacts,
+  TrainingFacts,
+} from './referenced-pods.ts';
 
 // What an object takes from other objects. The records have no positions, so that they can be compared by value: an answer stays current as
 // long as the facts in the other document are the same, wherever they move.
@@ -281,16 +288,6 @@ export interface WorkloadFacts {
   readonly replicas: number | null | undefined;
   /** The names of the ports of its containers; null if one is unknown. */
   readonly portNames: readonly string[] | null;
-}
-
-/** A server on the only port where it listens. */
-export interface ServerFacts {
-  readonly program: string;
-  readonly port: number;
-  /** The flag without which it has no metrics; null if it has some, or may have. */
-  readonly metricsFlag: string | null;
-  /** Its readinessProbe asks for a path, or may. */
-  readonly isProbed: boolean;
 }
 
 /** What a ClusterQueue offers. */

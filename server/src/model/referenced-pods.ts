@@ -101,3 +101,13 @@ export interface ReferencedDevice {
   readonly memoryMiB: number | null;
   readonly models: readonly string[];
 }
+
+/** A server on the only port where it listens. */
+export interface ServerFacts {
+  readonly program: string;
+  readonly port: number;
+  /** The flag without which it has no metrics; null if it has some, or may have. */
+  readonly metricsFlag: string | null;
+  /** Its readinessProbe asks for a path, or may. */
+  readonly isProbed: boolean;
+}

@@ -1,4 +1,3 @@
-import { imageParts } from '../catalog/images.ts';
 import { titleOf } from '../catalog/program-records.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import type { Word } from '../command/shell.ts';
@@ -7,7 +6,7 @@ import { repeatedLists, unfitFlags } from '../evidence/flags-of-model.ts';
 import { wrongLimits } from '../evidence/launcher-limits.ts';
 import { otherVariables, wrongVariables } from '../evidence/launcher-variables.ts';
 import { outdatedFlags } from '../evidence/outdated-flags.ts';
-import { lackingStart, repeatedEntrypoint } from '../evidence/repeated-entrypoint.ts';
+import { isOwnEntrypoint, lackingStart, repeatedEntrypoint } from '../evidence/repeated-entrypoint.ts';
 import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
 import { growing } from '../evidence/server-flag-values.ts';
@@ -275,15 +274,6 @@ function reportVariables(container: Container, { workload, document, report }: P
 function mayGetMore({ command, args }: Container, workload: Workload): boolean {
   const isBase = workload.role === 'definition' || groupOf(workload.apiVersion) === 'serving.kserve.io';
   return isBase || mayBeCompleted(workload) || [...command, ...args].some(({ at }) => isIncomplete(at.parent));
-}
-
-/** The images that servers publish, and mirrors of them. llama.cpp has one for each of its programs. */
-function isOwnEntrypoint(image: string): boolean {
-  const { repository, tag = '' } = imageParts(image);
-  const name = repository.slice(repository.lastIndexOf('/') + 1);
-  return name === 'llama.cpp'
-    ? tag.startsWith('server')
-    : /^(?:vllm-openai[\w-]*|text-(?:generation|embeddings)-inference)$/.test(name);
 }
 
 /** Arguments that repeat what the image starts by itself, or that lack what it does not start. */
