@@ -1,10 +1,10 @@
-import { imageParts } from '../catalog/images.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import type { Word } from '../command/shell.ts';
 import type { Container } from '../model/workload.ts';
 import { type Cursor, isTemplated } from '../yaml/cursor.ts';
 import { flagOf } from './launcher-variables.ts';
 import { ordersOf } from './server-flag-relations.ts';
+import { launcherRelease } from './server-release.ts';
 import { soleServer } from './sole-server.ts';
 
 /** A limit of Text Generation Inference that contradicts one which is set elsewhere, or a default. */
@@ -36,7 +36,7 @@ export function wrongLimits(container: Container): readonly WrongLimit[] {
   const server = soleServer(container);
   if (server?.program !== 'text-generation-launcher') return [];
   const limits = limitsOf(container, readFlags(server.command?.words ?? []));
-  return ordersOf(server.program).flatMap(([lower, upper, relation]) => {
+  return ordersOf(server.program, container).flatMap(([lower, upper, relation]) => {
     const [low, high] = [limits.get(lower), limits.get(upper)];
     // Limits of one kind are compared with all others of their kind.
     if (low === undefined || high === undefined || low.from === high.from) return [];
@@ -50,14 +50,12 @@ export function wrongLimits(container: Container): readonly WrongLimit[] {
   });
 }
 
-function limitsOf({ env, image }: Container, flags: readonly Flag[]): ReadonlyMap<string, Limit> {
-  const { repository, tag = '' } = imageParts(image?.value ?? '');
-  const isFirst =
-    /(?:^|\/)huggingface\/text-generation-inference$/.test(repository) && /^v?1\.[0-4](?:\.\d+)?$/.test(tag);
+function limitsOf(container: Container, flags: readonly Flag[]): ReadonlyMap<string, Limit> {
+  const release = launcherRelease(container);
   const limits = new Map<string, Limit>();
-  if (isFirst)
+  if (release?.[0] === 1 && release[1] <= 4)
     for (const [name, value] of firstDefaults) limits.set(name, { name: `--${name}`, value, from: 'default' });
-  for (const { name, value } of env) {
+  for (const { name, value } of container.env) {
     if (value === undefined || isTemplated(value.at)) limits.delete(flagOf(name));
     else if (/^\d{1,9}$/.test(value.value))
       limits.set(flagOf(name), { name, value: Number(value.value), from: 'variable', at: value.at });

@@ -26,7 +26,9 @@ export interface OtherVariable {
 /** The variables of a container with Text Generation Inference's own start that it does not read. */
 export function otherVariables(container: Container): readonly OtherVariable[] {
   const { env, command, args, image } = container;
-  const isOwn = /(?:^|\/)huggingface\/text-generation-inference$/.test(imageParts(image?.value ?? '').repository);
+  const { repository, tag = '' } = imageParts(image?.value ?? '');
+  // The start for SageMaker has variables of its own.
+  const isOwn = /(?:^|\/)huggingface\/text-generation-inference$/.test(repository) && !tag.includes('sagemaker');
   if (!isOwn || command.length > 0 || [getIn(container.at, 'args'), getIn(container.at, 'command')].some(isUnseen))
     return [];
   const words = args.map(({ value }) => value);
@@ -63,7 +65,7 @@ export function wrongVariables(container: Container): readonly WrongVariable[] {
     const [first, second] = [one, other].map((flag) => variables.find((variable) => variable.flag === flag));
     return first && second ? [{ problem: `${first.name} and ${second.name} are both set`, at: first.at }] : [];
   });
-  const orders = ordersOf(server.program).flatMap(([lower, upper, relation]) => {
+  const orders = ordersOf(server.program, container).flatMap(([lower, upper, relation]) => {
     const [low, high] = [lower, upper].map((flag) => variables.find((one) => one.flag === flag));
     const [least, most] = [low, high].map((one) => (/^\d{1,12}$/.test(one?.value ?? '') ? Number(one?.value) : NaN));
     if (low === undefined || high === undefined || least === undefined || most === undefined) return [];
@@ -71,7 +73,7 @@ export function wrongVariables(container: Container): readonly WrongVariable[] {
     const must = relation === '<' ? 'must be below' : 'must not be above';
     return isWrong ? [{ problem: `${low.name} ${least} ${must} ${high.name} ${most}`, at: low.at }] : [];
   });
-  return [...values, ...doubles, ...orders];
+  return [...values, ...(doubles.length > 0 ? doubles : orders)];
 }
 
 /** Flags whose values are numbers or names of a list: an empty variable is not one, other than no variable. */

@@ -7,7 +7,7 @@ import { asText, type Cursor, isTemplated } from '../yaml/cursor.ts';
  * https://prometheus.io/docs/prometheus/latest/querying/basics/ https://prometheus.io/docs/prometheus/latest/querying/functions/
  */
 export function promqlError(query: string, server: Cursor | undefined): string | undefined {
-  if (isTemplated(server) || /^$|vm|victoria|8428|8481/i.test(asText(server) ?? '')) return undefined;
+  if (isTemplated(server) || /^$|vm|victoria|8428|8481|\/select\//i.test(asText(server) ?? '')) return undefined;
   // No real query is that long. Comments and placeholders may hide brackets.
   if (query.length > 10_000 || /#|\$|\{\{|<[a-z]/i.test(query)) return undefined;
   const text = withoutMatchers(query);

@@ -45,3 +45,12 @@ export function lackingStart(image: string, args: readonly string[]): readonly s
   const { repository } = imageParts(image);
   return runsArguments.find(({ images }) => isPublishedAs(images, repository))?.start;
 }
+
+/** The images that servers publish, and mirrors of them. llama.cpp has one for each of its programs. */
+export function isOwnEntrypoint(image: string): boolean {
+  const { repository, tag = '' } = imageParts(image);
+  const name = repository.slice(repository.lastIndexOf('/') + 1);
+  return name === 'llama.cpp'
+    ? tag.startsWith('server')
+    : /^(?:vllm-openai[\w-]*|text-(?:generation|embeddings)-inference)$/.test(name);
+}

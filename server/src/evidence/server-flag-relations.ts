@@ -1,5 +1,8 @@
+import type { Release } from '../catalog/server-support.ts';
 import type { Flag } from '../command/flags.ts';
 import type { Word } from '../command/shell.ts';
+import type { Container } from '../model/workload.ts';
+import { isBefore, launcherRelease } from './server-release.ts';
 
 /** A flag that the server rejects because of another flag. */
 export interface FlagConflict {
@@ -9,8 +12,8 @@ export interface FlagConflict {
 
 /** A flag, the other flag that it needs, and the only value with which that one helps. */
 type Requirement = readonly [flag: string, other: string, value?: string];
-/** A flag and the one whose number must be larger; with `=`, it may be equal. */
-type Order = readonly [flag: string, other: string, relation: '<' | '<='];
+/** A flag and the one whose number must be larger; with `=`, it may be equal. The release from which the server no longer compares them. */
+type Order = readonly [flag: string, other: string, relation: '<' | '<=', before?: Release];
 /** Two names of one setting, of which only one may be set. */
 type Exclusion = readonly [flag: string, other: string];
 
@@ -19,6 +22,12 @@ interface Relations {
   readonly orders: readonly Order[];
   readonly excludes?: readonly Exclusion[];
 }
+
+/**
+ * The release of Text Generation Inference from which it reads long inputs in chunks and sizes its batches by the memory that it finds.
+ * https://github.com/huggingface/text-generation-inference/blob/main/backends/v3/src/main.rs, 2026-11-29
+ */
+const withChunks: Release = [2, 4, 0];
 
 // Sources, read 2026-11-28: https://docs.vllm.ai/en/latest/features/tool_calling/ and /features/lora/ and /configuration/optimization/,
 // https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_management.md,
@@ -43,18 +52,21 @@ const relations: ReadonlyMap<string, Relations> = new Map([
         ['max-input-tokens', 'max-total-tokens', '<'],
         ['max-input-length', 'max-total-tokens', '<'],
         ['max-total-tokens', 'max-batch-total-tokens', '<='],
-        ['max-input-tokens', 'max-batch-prefill-tokens', '<='],
-        ['max-input-length', 'max-batch-prefill-tokens', '<='],
-        ['max-batch-prefill-tokens', 'max-batch-total-tokens', '<='],
+        ['max-input-tokens', 'max-batch-prefill-tokens', '<=', withChunks],
+        ['max-input-length', 'max-batch-prefill-tokens', '<=', withChunks],
+        ['max-batch-prefill-tokens', 'max-batch-total-tokens', '<=', withChunks],
       ],
       excludes: [['max-input-length', 'max-input-tokens']],
     },
   ],
 ]);
 
-/** The flags of a server whose numbers have an order. */
-export function ordersOf(program: string): Relations['orders'] {
-  return relations.get(program)?.orders ?? [];
+/** The flags of a server whose numbers have an order in its release. */
+export function ordersOf(program: string, container: Container): Relations['orders'] {
+  const release = launcherRelease(container);
+  return (relations.get(program)?.orders ?? []).filter(([, , , before]) => {
+    return before === undefined || (release !== undefined && isBefore(release, before));
+  });
 }
 
 /** The pairs of a server's flags of which only one may be set. */
@@ -67,6 +79,7 @@ export function flagConflict(
   program: string,
   words: readonly Word[],
   flags: readonly Flag[],
+  container: Container,
 ): FlagConflict | undefined {
   const found = relations.get(program);
   // A variable or a file may hold the other flag.
@@ -85,7 +98,7 @@ export function flagConflict(
     const flag = byName.get(name);
     if (flag !== undefined && byName.has(other)) return { flag, problem: `and --${other} are both set` };
   }
-  for (const [name, other, relation] of found.orders) {
+  for (const [name, other, relation] of ordersOf(program, container)) {
     const flag = byName.get(name);
     const [low, high] = [flag, byName.get(other)].map((one) =>
       /^\d{1,12}$/.test(one?.value ?? '') ? Number(one?.value) : Number.NaN,

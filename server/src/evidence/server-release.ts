@@ -34,6 +34,14 @@ export function runsVllmFrom(container: Container, since: Release): boolean {
   return release === undefined ? runsNewestVllm(container) : !isBefore(release, since);
 }
 
+/** The release of Text Generation Inference that a container runs by its image. */
+export function launcherRelease({ image }: Container): Release | undefined {
+  const { repository, tag = '' } = imageParts(image === undefined || isTemplated(image.at) ? '' : image.value);
+  const parts = /^v?(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?(?:-(?:rocm|intel|trtllm)\w*)?$/.exec(tag);
+  if (parts === null || !/(?:^|\/)huggingface\/text-generation-inference$/.test(repository)) return undefined;
+  return [Number(parts[1]), Number(parts[2]), Number(parts[3] ?? 0)];
+}
+
 export function isBefore(release: Release, other: Release): boolean {
   const [major, minor, patch] = release;
   return (major - other[0] || minor - other[1] || patch - other[2]) < 0;
@@ -47,7 +55,9 @@ function mayInstall({ at, value }: Container['command'][number]): boolean {
 /** The release in an image with the name of vLLM's or Ollama's own. Other images have their own versions, and other tags may be special builds. */
 function releaseOf(image: string): Release | undefined {
   const { repository, tag = '' } = imageParts(image);
-  if (!/(?:^|\/)vllm-openai$/.test(repository) && !isOllama.test(repository)) return undefined;
+  // LMCache's image of this name has LMCache's version.
+  if (!/^(?!lmcache\/|.*\/lmcache\/)(?:.*\/)?vllm-openai$/.test(repository) && !isOllama.test(repository))
+    return undefined;
   const parts = releaseTag.exec(tag);
   return parts === null ? undefined : [Number(parts[1]), Number(parts[2]), Number(parts[3])];
 }

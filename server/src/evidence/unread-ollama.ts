@@ -46,9 +46,9 @@ export function listedOllamaModels(container: Container): Container['env'][numbe
   return isSeen && !isRead && soleServer(container)?.program === 'ollama' ? value : undefined;
 }
 
-/** A folder may have a space in its name. */
+/** A folder may have spaces in its name. */
 function isList(text: string): boolean {
-  return text.startsWith('/') ? /[,:]/.test(text) : /[,:\s]/.test(text);
+  return text.startsWith('/') ? /[,:]|\s\//.test(text) : /[,:\s]/.test(text);
 }
 
 /** The setting that the words of a name stand for; undefined for those that Ollama reads, and for unknown ones. */

@@ -100,10 +100,10 @@ export default defineRule({
     if (place === undefined) return;
     const flag = served.engine === 'vllm' ? '--max-model-len' : '--context-length';
     report({
-      message: tooLong(inPath ?? served.name, served.context, most, served.engine === 'vllm' ? 'vLLM' : 'SGLang'),
+      message: `${tooLong(inPath ?? served.name, served.context, most, served.engine === 'vllm' ? 'vLLM' : 'SGLang')}${inPath === undefined ? '' : ' unless config.json scales it'}`,
       span: place,
-      // What completes a part of an object may scale the positions.
-      severity: workload.partial || inPath !== undefined ? 'warning' : 'error',
+      // What completes a part of an object may scale the positions, and so may the config.json in a folder.
+      severity: inPath !== undefined ? 'info' : workload.partial ? 'warning' : 'error',
       fixes: () => [
         fix(
           `Set ${flag} to ${most}`,

@@ -155,7 +155,7 @@ function problemOf(image: string, { root }: YamlDocument): string | undefined {
   const host = rest.length > 0 && /[.:]|^localhost$/.test(first);
   const path = (host ? rest : [first, ...rest]).join('/').replace(/:[^/]*$/, '');
   const scheme = /^https?:\/\//i.exec(image)?.[0];
-  if (scheme !== undefined) return `a scheme (${scheme}), like a web page`;
+  if (scheme !== undefined) return `a scheme (${scheme})`;
   // Other schemes (`docker://`) belong to another container runtime.
   if (/[^:/]\/{2,}[^/]/.test(image)) return 'an empty part (//) in its path';
   return /[A-Z]/.test(path) ? 'uppercase letters in its repository' : undefined;

@@ -32,7 +32,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * is `/`, too. The server answers 404 and holds its GPUs. Controllers ignore the annotations of others, and ingress-nginx those that it does not have
  * (`read-timeout`). Without an httpGet readinessProbe, GKE's load balancer checks the path `/`, on which vLLM has no page, and sends no requests.
  * AWS's sends them to node ports by default, which a Service of type ClusterIP does not have (information). Timeouts of an HTTPRoute or a VirtualService have a unit, and `backendRequest` is not
- * longer than `request`; the API server rejects others. Knative, also behind KServe, rejects a timeout above 600 s, unless the cluster sets another maximum.
+ * longer than `request`; the API server rejects others. Knative, also behind KServe, rejects a timeout above 600 s, unless the cluster sets another maximum
+ * (information).
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -78,7 +79,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For an Ingress of an unknown class, for servers in other files, for rewrites to `/` in front of servers that gpulint does not know, which may have no other path, and for templates.
+ * For an Ingress of an unknown class, for services of Cloud Run, for servers in other files, for rewrites to `/` in front of servers that gpulint does not know, which may have no other path, and for templates.
  *
  * ## Sources
  *
@@ -169,8 +170,11 @@ function checkAnnotations(annotations: Cursor | undefined, name: string | undefi
     const own = key.slice(prefix.length);
     if (!key.startsWith(prefix) || !ofRequests.test(own)) continue;
     if (name !== undefined && otherClass.test(name)) {
+      // Since 3.5, Traefik has a provider that reads many of them, but for the class nginx by default.
+      const isTraefik = name === 'traefik';
       report({
-        message: `Class ${shorten(name, 20)} ignores ${shorten(own, 30)}, a setting of ingress-nginx: its own default applies`,
+        ...(isTraefik && { severity: 'info' }),
+        message: `Class ${shorten(name, 20)} ignores ${shorten(own, 30)}, a setting of ingress-nginx${isTraefik ? ', by default' : ''}: its own default applies`,
         span: keySpanOf(at),
       });
       return;
@@ -262,12 +266,21 @@ function checkRevision({ apiVersion, kind, root, annotations }: Manifest, { repo
     ? getIn(root, 'spec', 'predictor', 'timeout')
     : getIn(root, 'spec', 'template', 'spec', 'timeoutSeconds');
   const seconds = isUnseen(at) ? undefined : asNumber(at);
-  if (at === undefined || seconds === undefined || seconds <= 600) return;
+  if (at === undefined || seconds === undefined || seconds <= 600 || isOnCloudRun(root)) return;
   report({
-    ...(isKserve && mode === undefined && { severity: 'info' }),
+    // Who writes such a timeout may have raised the maximum.
+    severity: 'info',
     message: `Knative accepts at most 600 s, not ${seconds}, unless max-revision-timeout-seconds is set: it rejects the ${isKserve ? 'Service of the ' : ''}${kind}`,
     span: spanOf(at),
   });
+}
+
+/** Cloud Run has the objects of Knative, but its own bounds. https://cloud.google.com/run/docs/configuring/request-timeout */
+function isOnCloudRun(root: Cursor): boolean {
+  const places = ['metadata.annotations.*', 'metadata.labels.*', 'spec.template.metadata.annotations.*'];
+  return [...places, 'spec.template.spec.nodeSelector.*'].some((path) =>
+    placesAt(root, path).some((at) => /^(?:run|cloud)\.googleapis\.com\//.test(keyOf(at))),
+  );
 }
 
 function checkTimeouts(timeouts: Cursor, context: RuleContext): void {

@@ -1,4 +1,3 @@
-import { imageParts } from '../catalog/images.ts';
 import { titleOf } from '../catalog/program-records.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import type { Word } from '../command/shell.ts';
@@ -7,7 +6,7 @@ import { repeatedLists, unfitFlags } from '../evidence/flags-of-model.ts';
 import { wrongLimits } from '../evidence/launcher-limits.ts';
 import { otherVariables, wrongVariables } from '../evidence/launcher-variables.ts';
 import { outdatedFlags } from '../evidence/outdated-flags.ts';
-import { lackingStart, repeatedEntrypoint } from '../evidence/repeated-entrypoint.ts';
+import { isOwnEntrypoint, lackingStart, repeatedEntrypoint } from '../evidence/repeated-entrypoint.ts';
 import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
 import { growing } from '../evidence/server-flag-values.ts';
@@ -162,7 +161,7 @@ function reportFlags(program: string, words: readonly Word[], container: Contain
   const lines = [...container.command, ...container.args];
   const title = titleOf(program);
   const flags = readFlags(words);
-  const conflict = mayGetMore(container, workload) ? undefined : flagConflict(program, words, flags);
+  const conflict = mayGetMore(container, workload) ? undefined : flagConflict(program, words, flags, container);
   const place =
     conflict && spanOfWords(document, lines, [conflict.flag.word, conflict.flag.valueWord ?? conflict.flag.word]);
   if (conflict !== undefined && place !== undefined)
@@ -237,20 +236,13 @@ function mayGetMore({ command, args }: Container, workload: Workload): boolean {
   return isBase || mayBeCompleted(workload) || [...command, ...args].some(({ at }) => isIncomplete(at.parent));
 }
 
-/** The images that servers publish, and mirrors of them. llama.cpp has one for each of its programs. */
-function isOwnEntrypoint(image: string): boolean {
-  const { repository, tag = '' } = imageParts(image);
-  const name = repository.slice(repository.lastIndexOf('/') + 1);
-  return name === 'llama.cpp'
-    ? tag.startsWith('server')
-    : /^(?:vllm-openai[\w-]*|text-(?:generation|embeddings)-inference)$/.test(name);
-}
-
 /** Arguments that repeat what the image starts by itself, or that lack what it does not start. */
 function reportCommandInArgs(container: Container, { document, report }: PodSetContext): boolean {
   const { command, args, image } = container;
   const [first] = args;
   if (first === undefined || command.length > 0 || image === undefined || isTemplated(image.at)) return false;
+  // A chart appends its extra arguments to a start of its own.
+  if (/^(?:extra|additional)/i.test(String(first.at.parent?.step ?? ''))) return false;
   const values = args.map(({ value }) => value);
   const start = isUnseen(getIn(container.at, 'command')) ? undefined : lackingStart(image.value, values);
   if (start !== undefined) {

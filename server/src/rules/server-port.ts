@@ -259,6 +259,15 @@ function checkScraping(server: ListeningPort, container: Container, { podSet, do
   });
 }
 
+/** Whether annotations of the pods name a port that may have metrics. */
+function isScraped(server: ListeningPort, container: Container, podSet: PodSet): boolean {
+  const [scrape, at] = ['scrape', 'port'].map((key) => lookUp(podSet.annotations, `prometheus.io/${key}`));
+  const port = portNumber(at?.value, container);
+  return (
+    scrape?.value === 'true' && port !== undefined && metricsElsewhere(port, server, container, podSet) === undefined
+  );
+}
+
 /** The port on which a server has its metrics, if it certainly has none on this one. */
 function metricsElsewhere(
   port: number | undefined,
@@ -290,7 +299,10 @@ function checkServices(server: ListeningPort, container: Container, context: Pod
     if (siblingFolder || ports.length === 0 || !facts.hasAddress) continue;
     const declared = items(getIn(container.at, 'ports')).map((one) => getIn(one, 'containerPort'));
     const scraped = portNumber(facts.scraped ?? undefined, container);
-    const metrics = metricsElsewhere(scraped, server, container, podSet);
+    // Prometheus may have the metrics by the annotations of the pods.
+    const metrics = isScraped(server, container, podSet)
+      ? undefined
+      : metricsElsewhere(scraped, server, container, podSet);
     if (metrics !== undefined && ports.includes(server.port)) {
       const place = declared.find((one) => asNumber(one) === scraped) ?? getIn(container.at, 'name');
       report({
