@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { runCli, temporaryFolder } from './run-cli.ts';
 
 const reason =
-  'Terraform is not checked: gpulint reads node pools, regions and charts from it when it checks the YAML of its folder';
+  'Terraform is not checked: gpulint reads node pools, regions, charts and workloads from it when it checks the YAML of its folder';
 
 const pool = 'resource "aws_eks_node_group" "cards" {\n  instance_types = ["g5.12xlarge"]\n}\n';
 

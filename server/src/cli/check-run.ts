@@ -128,7 +128,7 @@ export async function startRun(
 
 /** For a file of Terraform that is named itself, and for folders without anything else. */
 const terraformReason =
-  'Terraform is not checked: gpulint reads node pools, regions and charts from it when it checks the YAML of its folder';
+  'Terraform is not checked: gpulint reads node pools, regions, charts and workloads from it when it checks the YAML of its folder';
 
 /** Whether a file of Terraform installs charts of the project or creates workloads. */
 function hasManifests(file: string, bytes: Buffer | undefined): boolean {
