@@ -168,11 +168,8 @@ function reportNamespace(podSet: PodSet, name: string, context: PodSetContext): 
 function reportPort({ pod, labels }: PodSet, { workload, crossReferences, report }: PodSetContext): void {
   const ports = placesAt(pod, 'containers.*.ports.*');
   const [first] = ports;
-  if (
-    first === undefined ||
-    [...ports, ...labels.map(({ at }) => at)].some((at) => isUnseen(at) || isUnseen(at.parent))
-  )
-    return;
+  const written = [...ports, ...ports.flatMap((port) => getIn(port, 'name') ?? []), ...labels.map(({ at }) => at)];
+  if (first === undefined || written.some((at) => isUnseen(at) || isUnseen(at.parent))) return;
   const names = new Set(ports.map((port) => asText(getIn(port, 'name'))));
   const own = tableOf(labels.map(({ at, value }): [string, string] => [keyOf(at), value]));
   for (const { facts, file, name } of crossReferences.servicesOf(workload.namespace, own)) {
