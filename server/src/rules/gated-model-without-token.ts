@@ -274,6 +274,7 @@ function mayHaveToken(container: Container, unread?: string): boolean {
   const { at, env, command, args, scripts, settingsFiles = [], configEnv = [] } = container;
   if (mayHaveVariables(container) || isIncomplete(at) || isIncomplete(getIn(at, 'env'))) return true;
   if (scripts.length > 0 || settingsFiles.length > 0) return true;
+  if (env.some((one) => isTemplated(getIn(one.at, 'name')))) return true;
   if ([...env, ...configEnv].some(({ name }) => name === '' || (name !== unread && bringsToken.test(name))))
     return true;
   if (env.some(({ name, value }) => value === undefined && /HOME|CACHE/.test(name))) return true;

@@ -2,7 +2,7 @@ import { isShuffled, isSlip } from '../catalog/spelling.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { missedRayService } from '../evidence/ray-services.ts';
-import { placesAt } from '../evidence/written.ts';
+import { isPlaceholderText, placesAt } from '../evidence/written.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -232,6 +232,7 @@ function missedLabel(selector: Selector, podSet: PodSet, workload: Workload, isO
   const [first, ...others] = missedLabels(selector, podSet, workload);
   if (first === undefined || others.length > 0) return undefined;
   const [key, value] = first;
+  if (isPlaceholderText(value)) return undefined;
   const same = own.find((one) => one.key === key);
   const near = same === undefined ? own.find((one) => one.value === value) : same;
   const isName = isOwn && nameKeys.has(key) && !isOther(value);
