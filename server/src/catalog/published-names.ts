@@ -45,7 +45,7 @@ const endings: readonly (readonly [organization: string, name: RegExp, meant: st
 /** Meta's own format, without a config.json. https://huggingface.co/meta-llama/Llama-2-7b */
 const metaFormat = /^(Llama-2-\d+b(?:-chat)?)$/i;
 
-/** Whether a name of Hugging Face is none that its organization has published. Undefined for those that exist or may exist. */
+/** What is wrong with a model name that its organization never published on Hugging Face; undefined if the model exists or may exist. */
 export function unpublishedName(name: string): UnpublishedName | undefined {
   const [, prefix = '', organization = '', own = ''] = /^((?:hf:\/\/)?([\w-]+)\/)([\w.-]+)$/.exec(name) ?? [];
   const owner = organization.toLowerCase();

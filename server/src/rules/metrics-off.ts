@@ -14,11 +14,11 @@ import { tableOf } from '../yaml/table.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
- * Prometheus is told to read a model server that has no metrics, or by annotations that it does not see.
+ * Prometheus should scrape a model server that exports no metrics, or its annotations are on an object that Prometheus ignores.
  *
  * ## Why
  *
- * SGLang has metrics only with `--enable-metrics`, and llama.cpp's server only with `--metrics`. Without the flag, each request of Prometheus fails:
+ * SGLang has metrics only with `--enable-metrics`, and llama.cpp's server only with `--metrics`. Without the flag, every scrape fails:
  * dashboards stay empty, alerts never fire, and what scales on these metrics does not scale. The annotations `prometheus.io/scrape` and
  * `prometheus.io/port` belong on pods or Services: Prometheus looks for no Deployments, so those on a Deployment itself have no effect.
  *
