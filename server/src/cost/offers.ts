@@ -36,8 +36,9 @@ export function quote(
   pricing: Pricing,
   prices: OwnPrices = listPrices,
 ): Quote {
-  const { provider, providers, otherCloud, ownMachine, sign, region, regions, instanceType, nodeGpus, terms, needs } =
+  const { provider, providers, otherCloud, ownMachine, region, regions, instanceType, nodeGpus, terms, needs } =
     placement;
+  const sign = placement.sign?.();
   const key = JSON.stringify([
     [model, devices, pricing, instanceType, nodeGpus, terms, needs],
     [provider, providers, otherCloud, ownMachine, sign, region, regions],
@@ -65,12 +66,14 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
   if (known !== null) {
     const near = signedPlace(placement, prices.sheet);
     const found = quoteAt(model, devices, near ?? placement, known, pricing, prices);
-    if (near === undefined || placement.sign === undefined) return found;
-    return { ...found, assumptions: [{ kind: 'sign', sign: placement.sign, isRegion: true }, ...found.assumptions] };
+    const sign = placement.sign?.();
+    if (near === undefined || sign === undefined) return found;
+    return { ...found, assumptions: [{ kind: 'sign', sign, isRegion: true }, ...found.assumptions] };
   }
   // The machine of a cloud that the catalog does not have costs what that cloud asks, not what the cheapest other one does.
   if (placement.ownMachine !== undefined || placement.otherCloud !== undefined) return noQuote;
-  const { providers, tool, sign } = placement;
+  const { providers, tool } = placement;
+  const sign = placement.sign?.();
   const where = signedPlace(placement, prices.sheet);
   const there = where && quoteAt(model, devices, where, where.provider as Provider, pricing, prices);
   if (sign !== undefined && there !== undefined && there.prices.length > 0)

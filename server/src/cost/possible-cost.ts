@@ -62,7 +62,7 @@ export function possibleCost(workload: Workload, own: OwnPrices = listPrices): P
     ...podSet,
     placement: signedPlace(podSet.placement, own.sheet) ?? podSet.placement,
   }));
-  const [sign] = used.flatMap(({ placement }) => placement.sign ?? []);
+  const [sign] = used.flatMap(({ placement }) => placement.sign?.() ?? []);
   const there = sign === undefined ? undefined : costOfPods(workload, signed, own);
   return sign === undefined || there === undefined ? costOfPods(workload, used, own) : { ...there, sign };
 }
@@ -226,7 +226,7 @@ function placementKey(placement: Placement): number {
   const before = placementKeys.get(placement);
   if (before !== undefined) return before;
   const { capacityAt: _at, ...rest } = placement;
-  const text = JSON.stringify(rest);
+  const text = JSON.stringify({ ...rest, sign: placement.sign?.() });
   if (keyNumbers.size >= maxKnown) keyNumbers.clear();
   const key = keyNumbers.get(text) ?? placementCount++;
   keyNumbers.set(text, key);

@@ -3,7 +3,8 @@ import type { Placement } from '../model/workload.ts';
 
 /** The placement at the cloud of a sign; undefined if it has other regions. */
 export function signedPlace(placement: Placement, sheet: PriceSheet): Placement | undefined {
-  const { sign, region, regions } = placement;
+  const { region, regions } = placement;
+  const sign = placement.sign?.();
   if (sign === undefined) return undefined;
   const own = regionsOf(sign.provider as Provider, sheet);
   if (![region ?? regions ?? []].flat().every((one) => own.includes(one))) return undefined;

@@ -1,5 +1,6 @@
 import { providerOfLabel } from '../catalog/index.ts';
 import { asText, type Cursor, entries, getIn, isTemplated, items, keyOf, type Located } from '../yaml/cursor.ts';
+import { lazy } from '../yaml/lazy.ts';
 import { table, tableOf } from '../yaml/table.ts';
 import type { CloudSign } from './cloud-sign.ts';
 import type { CrossReferences } from './cross-references.ts';
@@ -19,14 +20,17 @@ export interface SignedPod {
   readonly volumes: readonly Volume[];
 }
 
-/** A placement with the cloud that the signs of a pod name, if nothing else does, or with their region of its cloud. */
+/** A placement with what tells the cloud that the signs of a pod name, if nothing else does, or their region of its cloud. */
 export function withCloudSign(placement: Placement, signed: SignedPod, crossReferences: CrossReferences): Placement {
   const { provider, providers, region, regions, otherCloud, ownMachine } = placement;
   if (providers !== undefined || otherCloud !== undefined || ownMachine !== undefined) return placement;
   if (provider !== null && (region !== null || regions !== undefined)) return placement;
-  const sign = cloudSign(signed, crossReferences);
-  const isOther = provider !== null && (sign?.provider !== provider || sign.region === null);
-  return sign === undefined || isOther ? placement : { ...placement, sign };
+  const sign = lazy(() => {
+    const found = cloudSign(signed, crossReferences);
+    const isOther = provider !== null && (found?.provider !== provider || found.region === null);
+    return isOther ? undefined : found;
+  });
+  return { ...placement, sign };
 }
 
 /** The cloud on which all signs of a pod and of the objects around it agree; undefined without signs. */

@@ -265,8 +265,8 @@ export interface Placement {
     readonly own: readonly OwnMachine[];
     readonly cloud: { readonly placement: Placement; readonly models: readonly string[] } | null;
   };
-  /** The cloud for which the object is written, if `provider` is null. */
-  readonly sign?: CloudSign;
+  /** The cloud for which the object is written, or the region of its cloud. Only prices look for it. */
+  readonly sign?: () => CloudSign | undefined;
   /** If the pods may get other devices elsewhere: each alternative. */
   readonly either?: readonly (DeviceChoice & { readonly where: Partial<Placement> })[];
   /** The name of the cloud of the nodes, if the catalog has no prices of it; `provider` is null then. */
