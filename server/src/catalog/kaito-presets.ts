@@ -17,7 +17,7 @@ const presets: ReadonlySet<string> = wordSet(
 /** The preset that a name without a slash stands for; undefined if it is one, or if the name may be that of a later version. */
 export function meantPreset(name: string): string | undefined {
   const written = name.toLowerCase();
-  if (written.includes('/') || presets.has(written)) return undefined;
+  if (written === '' || written.includes('/') || presets.has(written)) return undefined;
   const model = modelOf(written);
   const found = [...presets].filter((preset) => modelOf(preset) === model);
   return found.find((preset) => preset.endsWith('-instruct')) ?? found[0];

@@ -92,8 +92,8 @@ export function isCertainSlip(written: string, meant: string): boolean {
  * The MIG resource that a misspelled name certainly means. Undefined for correct names, and if no GPU has such a profile.
  */
 export function meantMigResource(written: string): string | undefined {
+  if (!/\/mig/i.test(written)) return undefined;
   const lower = written.toLowerCase();
-  if (!lower.includes('/mig')) return undefined;
   const [domain = '', path, ...rest] = lower.split('/');
   if (path?.startsWith('mig') !== true || rest.length > 0 || migByResource(written).length > 0) return undefined;
   if (!isVendor(domain, partsOf('nvidia.com/mig', 'nvidia.com/mig'))) return undefined;

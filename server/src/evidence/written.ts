@@ -25,6 +25,7 @@ export function isUnknown(cursor: Cursor | undefined): boolean {
 
 /** The same for a key. */
 export function isPlaceholderText(text: string): boolean {
+  if (plainText.test(text)) return false;
   return (
     /[${}<>%@#[\]]|\.\.\.|\u2026|^[A-Z]+(?:[ -][A-Z]+)+$|\bX{3,}\b/.test(text) ||
     text
@@ -33,6 +34,9 @@ export function isPlaceholderText(text: string): boolean {
       .some((word) => isConstantName(word) || blankWord.test(word))
   );
 }
+
+/** What most values are. A long text goes through the other patterns. */
+const plainText = /^[a-z0-9]{0,40}(?:[-./:_][a-z0-9]{1,40}){0,10}$/;
 
 /** What scripts replace without brackets: `PODNAME`, `JOBID`. */
 const blankWord = /^[A-Z]{0,20}(?:NAME|NAMESPACE|USER|UUID|(?:JOB|POD|RUN|TASK|USER|NET)ID)$/;

@@ -95,9 +95,8 @@ function otherRequests({
   const known = new Set(accelerators.map(({ resource }) => resource));
   return entries(getIn(resources, 'limits')).flatMap((limit) => {
     const resource = keyOf(limit);
-    const isNamed = acceleratorResource(resource) !== undefined || meantName(resource) !== undefined;
-    const request =
-      isNamed && resource.includes('/') && !known.has(resource) ? getIn(resources, 'requests', resource) : undefined;
-    return request === undefined ? [] : [{ resource, limit: lowerQuantity(limit), request: lowerQuantity(request) }];
+    const request = resource.includes('/') && !known.has(resource) ? getIn(resources, 'requests', resource) : undefined;
+    if (request === undefined || (acceleratorResource(resource) ?? meantName(resource)) === undefined) return [];
+    return [{ resource, limit: lowerQuantity(limit), request: lowerQuantity(request) }];
   });
 }
