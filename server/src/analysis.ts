@@ -1,4 +1,5 @@
 import { analyzeDocument, type DocumentAnalysis, type DocumentInput, readDocument } from './analysis/document.ts';
+import { judgeTogether } from './analysis/judge.ts';
 import { normalizeUri } from './config/places.ts';
 import type { ProjectConfig } from './config.ts';
 import { defaultConfig } from './config.ts';
@@ -184,8 +185,9 @@ function analyzeFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
   };
 }
 
-/** Computes the findings while the workspace contains the changed file. */
-function withFindings(file: FileAnalysis): FileAnalysis {
+/** Computes the findings of all documents together, while the workspace contains the file as it is. */
+export function withFindings(file: FileAnalysis): FileAnalysis {
+  judgeTogether(file.documents);
   for (const document of file.documents) void document.findings;
   return file;
 }

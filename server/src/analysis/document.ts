@@ -11,8 +11,7 @@ import { hasRelatedFiles, withRelatedFiles } from '../model/related-files.ts';
 import { usesParameters } from '../model/workflow-defaults.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
 import type { Finding } from '../rules/rule.ts';
-import type { RuleCrash } from '../rules/run.ts';
-import { runRules } from '../rules/run.ts';
+import { type RuleCrash, type RunInput, type RunResult, runRules } from '../rules/run.ts';
 import type { SuppressionUse } from '../rules/suppressions.ts';
 import { lookupsOf } from '../workspace/lookups.ts';
 import { type DocumentSummary, summarizeDocument } from '../workspace/summary.ts';
@@ -54,6 +53,8 @@ export interface DocumentAnalysis {
   readonly crashes: readonly RuleCrash[];
   /** Every comment and annotation that suppresses rules, and whether it has an effect. */
   readonly suppressions: readonly SuppressionUse[];
+  /** What the rules have to check; undefined if that is nothing, or if they have done so. For `judge.ts`. */
+  unchecked(): Unchecked | undefined;
   costOf(workload: Workload): CostResult;
   /** Without a price because nothing names the accelerator: the range over those on which the workload can run. */
   rangeOf(workload: Workload): PossibleCost | undefined;
@@ -67,6 +68,12 @@ export interface DocumentAnalysis {
   readonly isCurrent: () => boolean;
   /** The analysis of the document with another text, at the same position in the same workspace. Nothing is stored. */
   withText(text: string): DocumentAnalysis;
+}
+
+/** A document that the rules have yet to check, and where the result goes. */
+export interface Unchecked {
+  readonly input: RunInput;
+  readonly take: (result: RunResult) => void;
 }
 
 /** The context in which a document is analyzed. */
@@ -141,16 +148,26 @@ export function analyzeDocument(
     const question = lookups.isConnected() ? questionOf(workload) : undefined;
     return question && lookups.askFit(question);
   };
-  const judged = lazy(() => {
+  const { rules, ruleOptions } = config;
+  const settings = { options: config, crossReferences, rules, ruleOptions, costOf, strict: input.strict };
+  /** Undefined if there is nothing to check. */
+  const toCheck = (): RunInput | undefined => {
     // What Terraform creates has a price, but its text is not that of the file.
-    if (isTerraform(input.uri)) return noFindings;
-    const { rules, ruleOptions } = config;
-    const settings = { options: config, crossReferences, rules, ruleOptions, costOf, strict: input.strict };
+    if (isTerraform(input.uri) || !concerned()) return undefined;
     const { chart } = relatedFiles();
-    const missing = concerned() && chart !== undefined ? missingIn(document(), chart) : [];
+    const missing = chart === undefined ? [] : missingIn(document(), chart);
     const whole = missing.length === 0 ? document() : { ...document(), missing };
-    const written = concerned() ? runRules({ document: whole, ...lowered(), ...settings }) : noFindings;
-    const { built, base: patchBase } = relatedFiles();
+    return { document: whole, ...lowered(), ...settings };
+  };
+  let checked: RunResult | undefined;
+  let isJudged = false;
+  const judged = lazy(() => {
+    isJudged = true;
+    if (isTerraform(input.uri)) return noFindings;
+    const toRun = checked === undefined ? toCheck() : undefined;
+    const written = checked ?? (toRun === undefined ? noFindings : runRules(toRun));
+    checked = undefined;
+    const { chart, built, base: patchBase } = relatedFiles();
     if (built !== undefined || patchBase !== undefined)
       return { ...written, findings: withPatchFindings(part.document, written.findings, relatedFiles(), settings) };
     if (chart === undefined && usesParameters(text))
@@ -172,6 +189,13 @@ export function analyzeDocument(
     withText(changed) {
       const copy = { base, text: changed, ...(item && { item }), ...(opened !== undefined && { opened }) };
       return analyzeDocument(readDocument(copy, config, undefined, servesOthers), input, undefined);
+    },
+    unchecked() {
+      const toRun = isJudged || checked !== undefined ? undefined : toCheck();
+      const take = (result: RunResult) => {
+        checked = result;
+      };
+      return toRun && { input: toRun, take };
     },
     get document() {
       return document();

@@ -1,4 +1,4 @@
-import type { Analysis, FileAnalysis } from '../analysis.ts';
+import { type Analysis, type FileAnalysis, withFindings } from '../analysis.ts';
 import { keepsFile, largestGood } from '../features/actions/proof.ts';
 import { type FileFix, safeFixes } from '../features/actions/safe-fixes.ts';
 import { applyEdits } from '../yaml/span.ts';
@@ -26,7 +26,7 @@ export function applySafeFixes(
     if (fixes.length === 0) return { file: current, applied };
     const before = current;
     // Force lazy findings before the file changes.
-    for (const document of before.documents) void document.findings;
+    withFindings(before);
     let tries = maxTries;
     const applicable = largestGood(fixes, (some) => tries-- > 0 && keepsFile(before, write(analysis, before, some)));
     const kept = new Set(applicable);

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Analysis, FileAnalysis } from '../analysis.ts';
+import { type Analysis, type FileAnalysis, withFindings } from '../analysis.ts';
 import type { ProjectConfig } from '../config.ts';
 import { oldPriceAge } from '../cost/price-age.ts';
 import { mayInstallCharts } from '../model/chart-installs.ts';
@@ -101,7 +101,7 @@ async function checkText(
   // Later overlays read the fixed file as their base.
   if (isFixed) related.changed(uri);
   const file = await answered(isFixed || !differs ? fixed.file : analysis.setFile(uri, content.text));
-  for (const { rule, error } of file.documents.flatMap(({ crashes }) => crashes)) {
+  for (const { rule, error } of withFindings(file).documents.flatMap(({ crashes }) => crashes)) {
     warn(`internal error of rule ${rule} in ${shownName(input)}: ${error}`);
   }
   const parts = hasParts(relatedFiles) ? { parts: await related.partsOf(uri) } : {};

@@ -1,6 +1,6 @@
 import type { Connection, InitializeParams } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import type { FileAnalysis } from '../analysis.ts';
+import { type FileAnalysis, withFindings } from '../analysis.ts';
 import { mayInstallCharts } from '../model/chart-installs.ts';
 import { type ConfinedHost, confine, type Host } from './confined-host.ts';
 import { createEditorRelatedFiles, type EditorRelatedFiles } from './editor-related-files.ts';
@@ -130,7 +130,7 @@ async function settingsOf({ connection, params, log }: Session, folder: string |
 function crashLog(log: Log): (file: FileAnalysis) => void {
   const crashes = new Set<string>();
   return (file) => {
-    for (const { rule, error } of file.documents.flatMap((document) => document.crashes)) {
+    for (const { rule, error } of withFindings(file).documents.flatMap((document) => document.crashes)) {
       if (crashes.has(rule + error)) continue;
       crashes.add(rule + error);
       log(`rule ${rule} failed on ${file.uri}: ${error}`);

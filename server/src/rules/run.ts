@@ -41,8 +41,22 @@ export interface RunResult {
 
 /** Runs every rule that is not off on a document. */
 export function runRules(input: RunInput): RunResult {
-  const { document, manifests, options, costOf, crossReferences = noCrossReferences } = input;
-  const checks = checksOf(input.registry ?? everyRule, input.rules);
+  const walk = walkOf(input);
+  runOn([walk]);
+  return resultOf(walk);
+}
+
+/**
+ * The same for several documents. Each rule checks all of them before the next rule starts: the code of all rules is larger than a processor's cache,
+ * so a long file takes half the time that its documents take one after the other.
+ */
+export function runRulesOnAll(inputs: readonly RunInput[]): readonly RunResult[] {
+  const walks = inputs.map(walkOf);
+  runOn(walks);
+  return walks.map(resultOf);
+}
+
+function walkOf(input: RunInput): Walk {
   const walk: Walk = {
     input,
     found: [],
@@ -51,14 +65,30 @@ export function runRules(input: RunInput): RunResult {
     current: undefined,
     option: (name) => optionOf(walk, name),
   };
-  const { option } = walk;
-  const context = { document, options, crossReferences, costOf, option, report: reporter(walk, null, null) };
-  runChecks(walk, checks.document, document, context);
-  for (const manifest of manifests) {
-    const inManifest = { document, options, crossReferences, costOf, option, report: context.report, manifest };
-    runChecks(walk, checks.manifest, manifest, inManifest);
+  return walk;
+}
+
+function runOn(walks: readonly Walk[]): void {
+  const groups = new Map<Checks, Walk[]>();
+  for (const walk of walks) {
+    const checks = checksOf(walk.input.registry ?? everyRule, walk.input.rules);
+    const group = groups.get(checks);
+    if (group === undefined) groups.set(checks, [walk]);
+    else group.push(walk);
   }
-  for (const workload of input.workloads) visitWorkload(walk, checks, workload);
+  for (const [checks, group] of groups) {
+    const visits = visitsOf(group);
+    runChecks(checks.document, visits.document);
+    runChecks(checks.manifest, visits.manifest);
+    runChecks(checks.workload, visits.workload);
+    runChecks(checks.podSet, visits.podSet);
+    runChecks(checks.container, visits.container);
+  }
+  for (const walk of walks) walk.current = undefined;
+}
+
+function resultOf(walk: Walk): RunResult {
+  const { document, manifests } = walk.input;
   const { kept, uses } = applySuppressions(document, manifests, withoutYielded(walk));
   return { findings: distinct([...kept].sort(inTextOrder)), crashes: walk.crashes, suppressions: uses };
 }
@@ -124,52 +154,73 @@ function sortByLevel(registry: ReadonlyMap<string, Rule>, options: RulesOptions)
   };
 }
 
-/** Checks the workload, then each of its pod sets and containers (init, sidecar and app). */
-function visitWorkload(walk: Walk, checks: Checks, workload: Workload): void {
+/** A subject of a document, with what its checks are told. */
+interface Visit<L extends Level> {
+  readonly walk: Walk;
+  readonly subject: Subject<L>;
+  readonly context: Context<L>;
+}
+
+type Visits = { readonly [L in Level]: Visit<L>[] };
+
+/** Each document, its objects, the workloads among them, and their pod sets and containers (init, sidecar and app). */
+function visitsOf(walks: readonly Walk[]): Visits {
+  const visits: Visits = { document: [], manifest: [], workload: [], podSet: [], container: [] };
+  for (const walk of walks) {
+    const { document, options, costOf, crossReferences = noCrossReferences, manifests, workloads } = walk.input;
+    const { option } = walk;
+    // Contexts are written out because a spread is many times slower.
+    const report = reporter(walk, null, null);
+    const context = { document, options, crossReferences, costOf, option, report };
+    visits.document.push({ walk, subject: document, context });
+    for (const manifest of manifests) {
+      const inManifest = { document, options, crossReferences, costOf, option, report, manifest };
+      visits.manifest.push({ walk, subject: manifest, context: inManifest });
+    }
+    for (const workload of workloads) visitWorkload(walk, workload, visits);
+  }
+  return visits;
+}
+
+function visitWorkload(walk: Walk, workload: Workload, visits: Visits): void {
   const { document, options, costOf, crossReferences = noCrossReferences } = walk.input;
   const { option } = walk;
   const { manifest } = workload;
-  // Contexts are written out because a spread is many times slower.
   const report = reporter(walk, workload, null);
   const context = { document, options, crossReferences, costOf, option, report, manifest, workload };
-  runChecks(walk, checks.workload, workload, context);
+  visits.workload.push({ walk, subject: workload, context });
   for (const podSet of workload.podSets) {
     const inPodSet = { document, options, crossReferences, costOf, option, report, manifest, workload, podSet };
-    runChecks(walk, checks.podSet, podSet, inPodSet);
+    visits.podSet.push({ walk, subject: podSet, context: inPodSet });
     for (const container of podSet.containers) {
-      const reportOf = reporter(walk, workload, container.name);
       const inContainer = {
         document,
         options,
         crossReferences,
         costOf,
         option,
-        report: reportOf,
+        report: reporter(walk, workload, container.name),
         manifest,
         workload,
         podSet,
       };
-      runChecks(walk, checks.container, container, inContainer);
+      visits.container.push({ walk, subject: container, context: inContainer });
     }
   }
 }
 
-/** Runs the checks of one subject. A rule that throws is recorded, and the other rules still run. */
-function runChecks<L extends Level>(
-  walk: Walk,
-  checks: readonly Check<L>[],
-  subject: Subject<L>,
-  context: Context<L>,
-): void {
+/** A rule that throws is recorded, and the other rules still run. */
+function runChecks<L extends Level>(checks: readonly Check<L>[], visits: readonly Visit<L>[]): void {
   for (const check of checks) {
-    walk.current = check;
-    try {
-      check.run(subject, context);
-    } catch (error) {
-      recordCrash(walk, check.id, error);
+    for (const { walk, subject, context } of visits) {
+      walk.current = check;
+      try {
+        check.run(subject, context);
+      } catch (error) {
+        recordCrash(walk, check.id, error);
+      }
     }
   }
-  walk.current = undefined;
 }
 
 function optionOf({ current, input }: Walk, name: string): number {
