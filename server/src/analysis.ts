@@ -61,6 +61,7 @@ export class Analysis {
 
   /** Sets the config of all files without their own config, including files that are already set. */
   setConfig(config: ProjectConfig): void {
+    if (config === this.#config) return;
     this.#config = config;
     for (const key of this.#followers) {
       const file = this.#files.get(key);
@@ -185,9 +186,9 @@ function analyzeFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
   };
 }
 
-/** Computes the findings of all documents together, while the workspace contains the file as it is. */
+/** Computes the findings of all documents, while the workspace contains the file as it is. */
 export function withFindings(file: FileAnalysis): FileAnalysis {
-  judgeTogether(file.documents);
+  judgeTogether([file]);
   for (const document of file.documents) void document.findings;
   return file;
 }

@@ -108,6 +108,7 @@ function fakeRun(count: number): { readonly run: CheckRun; readonly checked: Map
       checked.set(input.path, (checked.get(input.path) ?? 0) + 1);
       return fakeResult(input.path);
     },
+    lookAhead: async () => () => undefined,
     clusterView: () => undefined,
     terraformPools: () => [],
     indexAgain: () => undefined,

@@ -3,7 +3,7 @@ import { defaultConfig } from '../../server/src/config.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';
 import { fix } from '../../server/src/rewrite/fix.ts';
 import { defineRule, type Rule, type RuleNumbers, type RulesOptions } from '../../server/src/rules/rule.ts';
-import { runRules } from '../../server/src/rules/run.ts';
+import { type RunInput, type RunResult, runRules, runRulesOnAll } from '../../server/src/rules/run.ts';
 import { keySpanOf } from '../../server/src/yaml/cursor.ts';
 import { parseDocument } from '../../server/src/yaml/parse.ts';
 import { table } from '../../server/src/yaml/table.ts';
@@ -45,8 +45,18 @@ function run(
   strict = false,
   ruleOptions: RuleNumbers = table(),
 ) {
+  return runRules(inputOf(registry, rules, text, strict, ruleOptions));
+}
+
+function inputOf(
+  registry: Readonly<Record<string, Rule>>,
+  rules: RulesOptions = table(),
+  text = pod,
+  strict = false,
+  ruleOptions: RuleNumbers = table(),
+): RunInput {
   const document = parseDocument(text, 0);
-  return runRules({
+  return {
     document,
     ...lowerDocument(document, defaultConfig),
     options: defaultConfig,
@@ -55,7 +65,7 @@ function run(
     costOf: () => ({ cost: null, unknown: { kind: 'noAccelerator' }, podSets: [] }),
     registry: new Map(Object.entries(registry)),
     strict,
-  });
+  };
 }
 
 const weighs = defineRule({
@@ -83,6 +93,28 @@ const corrects = defineRule({
 });
 
 describe('the runner', () => {
+  test('finds the same in documents together as in each alone', () => {
+    const other = pod.replace('name: three', 'name: four');
+    const options = table({ weighs: table({ grams: 1 }) });
+    const inputs = [
+      inputOf({ counts, throws, corrects }),
+      inputOf({ counts, throws, corrects }, table(), other),
+      inputOf({ weighs }, table(), other, false, options),
+      inputOf({ weighs, corrects }, table({ corrects: 'off' })),
+    ];
+    const plain = ({ findings, ...rest }: RunResult) => ({
+      ...rest,
+      findings: findings.map(({ rule, message, span, severity, workload, container, fixes }) => ({
+        ...{ rule, message, span, severity, container, workload: workload?.name },
+        fixes: fixes.map(({ title }) => title),
+      })),
+    });
+    const together = runRulesOnAll(inputs).map(plain);
+    expect(together).toEqual(inputs.map((input) => plain(runRules(input))));
+    expect(together.map(({ findings }) => findings.length > 0)).toEqual([true, true, true, true]);
+    expect(together.map(({ crashes }) => crashes.length > 0)).toEqual([true, true, false, false]);
+  });
+
   test('no fix in a template is safe', () => {
     const safe = (text: string) =>
       run({ corrects }, table(), text).findings.flatMap(({ fixes }) => fixes.map((one) => one.safe));

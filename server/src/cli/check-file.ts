@@ -38,6 +38,8 @@ export interface CheckFileOptions {
   readonly related: RelatedFilesSource;
   /** Answers whether the workloads would run. */
   readonly cluster: CheckCluster | undefined;
+  /** The URIs of the files that stay in the analysis after their check. */
+  readonly held: ReadonlySet<string>;
 }
 
 /** Checks one input, after its safe fixes if requested. Never throws, so that the other files are always checked. */
@@ -57,6 +59,7 @@ export async function checkFile(
   }
   const uri =
     input.file === standardInput ? `stdin:/${encodeURIComponent(input.path)}` : pathToFileURL(input.file).href;
+  const { held, related } = options;
   try {
     return await checkText(analysis, uri, input, content, options);
   } catch (error) {
@@ -64,9 +67,14 @@ export async function checkFile(
     warn(`internal error in ${shownName(input)}: ${reason}`);
     return skipped(input, options, `internal error: ${reason}`, 'broken');
   } finally {
-    analysis.removeFile(uri);
-    options.related.forget(uri);
+    if (!held.has(uri)) release(analysis, related, uri);
   }
+}
+
+/** Removes a file that was checked. */
+export function release(analysis: Analysis, related: RelatedFilesSource, uri: string): void {
+  analysis.removeFile(uri);
+  related.forget(uri);
 }
 
 /** A program that keeps writing a file must not block the run. */

@@ -1,3 +1,4 @@
+import { judgeTogether } from '../analysis/judge.ts';
 import type { FileAnalysis } from '../analysis.ts';
 import type { Finding } from '../rules/rule.ts';
 
@@ -8,9 +9,10 @@ export interface ShownFinding {
 }
 
 /** The findings of a file: of those that one per file is enough of, the first of each rule. */
-export function shownFindings({ documents }: FileAnalysis): readonly ShownFinding[] {
+export function shownFindings(file: FileAnalysis): readonly ShownFinding[] {
+  judgeTogether([file]);
   const seen = new Set<string>();
-  return documents.flatMap(({ findings, base }) =>
+  return file.documents.flatMap(({ findings, base }) =>
     findings
       .filter(({ rule, oncePerFile }) => !oncePerFile || (!seen.has(rule) && seen.add(rule)))
       .map((finding) => ({ finding, base })),
