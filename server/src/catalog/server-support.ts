@@ -9,6 +9,8 @@ export interface ServerSupport {
   readonly since: Release | null;
   /** The first release that may load the family, in another way or because `since` is not known. No release before it does. */
   readonly possible?: Release;
+  /** A flag with which older releases load it. */
+  readonly unless?: string;
   readonly source: string;
   readonly date: string;
 }
@@ -40,10 +42,36 @@ export const vllmSupport: readonly ServerSupport[] = [
     date: '2026-11-23',
   },
   {
+    family: /^google\/gemma-2-/,
+    since: [0, 5, 1],
+    source: 'https://github.com/vllm-project/vllm/issues/6026',
+    date: '2026-11-29',
+  },
+  {
+    family: /^google\/gemma-(?:1\.1-)?[27]b/,
+    since: [0, 3, 2],
+    source: 'https://github.com/vllm-project/vllm/pull/2968',
+    date: '2026-11-29',
+  },
+  {
+    family: /^meta-llama\/Llama-3\.[1-3]-/,
+    since: [0, 5, 3],
+    unless: 'rope-scaling',
+    source: 'https://github.com/vllm-project/vllm/issues/6692',
+    date: '2026-11-29',
+  },
+  {
     family: /^meta-llama\/Llama-4-/,
     since: [0, 8, 3],
     source: 'https://github.com/vllm-project/vllm/releases/tag/v0.8.3',
     date: '2026-11-23',
+  },
+  {
+    family: /^microsoft\/(?:Phi-3|Phi-3\.5|phi-4|Phi-4)(?:-|$)/,
+    since: [0, 4, 2],
+    possible: [0, 4, 1],
+    source: 'https://github.com/vllm-project/vllm/issues/4375',
+    date: '2026-11-29',
   },
   {
     family: /^MiniMaxAI\/MiniMax-Text-01$/,

@@ -82,6 +82,9 @@ export default defineRule({
     const support = vllmSupport.find(({ family }) => family.test(shape.name));
     const first = support?.possible ?? support?.since;
     if (support === undefined || first == null || !isBefore(release, first)) return;
+    const { unless } = support;
+    if (unless !== undefined && [...container.command, ...container.args].some(({ value }) => value.includes(unless)))
+      return;
     const name = shorten(model.name.replace(/^.*\/(?=.)/, ''), 50);
     const needs =
       support.since === null ? ' and has no code for it' : `, which needs ${support.since.join('.')} or later`;

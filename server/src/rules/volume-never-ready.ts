@@ -1,3 +1,4 @@
+import { isDiskClass } from '../evidence/disk-classes.ts';
 import { isWholePod } from '../evidence/rejection.ts';
 import { isUnknown, writtenText } from '../evidence/written.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -7,11 +8,13 @@ import { fix } from '../rewrite/fix.ts';
 import {
   asText,
   type Cursor,
+  entries,
   getIn,
   isIncomplete,
   isTemplated,
   isUnseen,
   items,
+  keyOf,
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
@@ -27,7 +30,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * GKE mounts a bucket of Cloud Storage with a sidecar, which its webhook adds to pods with the annotation `gke-gcsfuse/volumes: "true"`. Without
  * it, the mount fails again and again, and the pod holds its GPUs in ContainerCreating. A claim that names a volume takes that one only if the
  * volume has the same class, all access modes of the claim, and at least its size. Otherwise the claim and its pods stay Pending.
- * A `local` volume needs `nodeAffinity`, and no shell expands `~` or `./` in a hostPath.
+ * A `local` volume needs `nodeAffinity`, and no shell expands `~` or `./` in a hostPath. A new disk that pods may only read has to be a copy:
+ * without `dataSource`, its driver does not create it.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -94,13 +98,17 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * ## Sources
  *
  * - [GKE: the sidecar of Cloud Storage FUSE](https://cloud.google.com/kubernetes-engine/docs/how-to/cloud-storage-fuse-csi-driver-sidecar)
+ * - [GKE: disks that many nodes read](https://cloud.google.com/kubernetes-engine/docs/how-to/persistent-volumes/readonlymany-disks)
  * - [Kubernetes: binding a claim to a volume](https://kubernetes.io/docs/concepts/storage/persistent-volumes/#reserving-a-persistentvolume)
  */
 export default defineRule({
   topic: 'other',
   severity: 'warning',
   manifest({ root, kind }, context) {
-    if (kind === 'PersistentVolumeClaim') checkClaim(getIn(root, 'spec'), context);
+    if (kind === 'PersistentVolumeClaim') {
+      checkClaim(getIn(root, 'spec'), context);
+      checkReadOnly(getIn(root, 'spec'), context);
+    }
     if (kind === 'PersistentVolume') checkLocal(getIn(root, 'spec'), context);
   },
   podSet(podSet, context) {
@@ -156,6 +164,21 @@ function checkBucket(podSet: PodSet, { workload, document, crossReferences, repo
     message: `The pods have no annotation ${annotation}: "true", so no sidecar mounts the bucket: they never start`,
     span: spanOf(driver),
     fixes: () => [annotations && fix(`Add ${annotation}`, 'unsafe', setKey(document, annotations, annotation, 'true'))],
+  });
+}
+
+/** Reports a new disk that no pod can fill. */
+function checkReadOnly(spec: Cursor | undefined, { report }: RuleContext): void {
+  const [storageClass, modes] = [getIn(spec, 'storageClassName'), getIn(spec, 'accessModes')];
+  const name = writtenText(storageClass);
+  if (spec === undefined || modes === undefined || name === undefined || !isDiskClass(name)) return;
+  if ([spec, modes].some(isUnseen) || isIncomplete(spec) || items(modes).length === 0) return;
+  if (items(modes).some((mode) => isUnknown(mode) || asText(mode) !== 'ReadOnlyMany')) return;
+  // A copy of another volume, or a volume that exists.
+  if (entries(spec).some((one) => /^(?:dataSource|dataSourceRef|volumeName|selector)$/.test(keyOf(one)))) return;
+  report({
+    message: `ReadOnlyMany with class ${shorten(name, 40)} and no dataSource: no pod can fill the new disk, and the claim stays Pending`,
+    span: spanOf(modes),
   });
 }
 
