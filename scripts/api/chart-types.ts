@@ -5,13 +5,14 @@
 // jupyterhub/zero-to-jupyterhub-k8s (0.9 to 4.x; its schema rejects other keys since 1.0, pull request 2200), ray-project/kuberay (ray-cluster 0.3 to
 // 1.4), vllm-project/production-stack (vllm-stack 0.1), NVIDIA/nim-deploy (nim-llm 1.x), NVIDIA/gpu-operator (v1.x to v25.x),
 // NVIDIA/k8s-device-plugin (0.9 to 0.18), jellyfin/jellyfin-helm (2.x), blakeblackshear/blakeshome-charts (frigate 7.x), immich-app/immich-charts
-// (0.9), bjw-s-labs/helm-charts (common 2.x to 5.x; its schemas reject other keys below a controller). KubeSpawner: jupyterhub/kubespawner (7.x).
+// (0.9; 0.10 and later by pull request 188 and rwlove/home-ops#12956), bjw-s-labs/helm-charts (common 2.x to 5.x; its schemas reject other keys below a controller). KubeSpawner: jupyterhub/kubespawner (7.x).
 // Read 2026-11-29: plexinc/pms-docker (plex-media-server 0.1 to 1.x), go-skynet/helm-charts (local-ai 1.x to 3.x), NVIDIA/dcgm-exporter (3.x, 4.x), kubeai-project/kubeai
 // (models).
 
 /**
  * The chart's names, the type of its values, and paths of which its values have at least so many (one is enough if the name is written). A path
- * that no other chart has is there twice; one with `?` counts only if the name is written, and the version if it matters. What changed with a major version, the last column, is compared only if the version is known.
+ * that no other chart has is there twice; one with `?` counts only if the name is written, and the version if it matters. What changed with a
+ * version (a major one, or `0.10`; 0 for none) is compared only if the version is known. The last column has parts of its publisher's repositories: with one of them and the name, values need no path.
  */
 export const charts = [
   [
@@ -20,33 +21,58 @@ export const charts = [
     2,
     'ollama.gpu.enabled ollama.gpu.type ollama.gpu.number ollama.models.pull ollama.models.pull ollama.models.run persistentVolume.enabled',
     1,
+    'otwld',
   ],
-  ['open-webui', 'OpenWebUIValues', 2, 'ollama ollamaUrls pipelines websocket extraEnvVars sso openaiBaseApiUrl', 0],
-  ['jupyterhub', 'JupyterHubValues', 2, 'singleuser hub proxy scheduling', 0],
+  [
+    'open-webui',
+    'OpenWebUIValues',
+    2,
+    'ollama ollamaUrls pipelines websocket extraEnvVars sso openaiBaseApiUrl',
+    0,
+    'openwebui open-webui',
+  ],
+  ['jupyterhub', 'JupyterHubValues', 2, 'singleuser hub proxy scheduling', 0, 'jupyterhub hub.jupyter.org'],
   [
     'ray-cluster',
     'RayClusterValues',
     2,
     'head.rayStartParams head.initArgs worker.rayStartParams worker.groupName additionalWorkerGroups common.containerEnv',
     0,
+    'kuberay',
   ],
-  ['vllm-stack production-stack', 'VLLMStackValues', 1, 'servingEngineSpec.modelSpec', 0],
-  ['nim-llm', 'NIMValues', 2, 'model.ngcAPISecret model.nimCache model.openaiPort model.name persistence', 0],
+  ['vllm-stack production-stack', 'VLLMStackValues', 1, 'servingEngineSpec.modelSpec', 0, 'vllm-project vllm-stack'],
+  [
+    'nim-llm',
+    'NIMValues',
+    2,
+    'model.ngcAPISecret model.nimCache model.openaiPort model.name persistence',
+    0,
+    'nvidia ngc',
+  ],
   [
     'gpu-operator',
     'GPUOperatorValues',
     2,
     'driver toolkit dcgmExporter migManager nodeStatusExporter daemonsets ?mig.strategy ?migStrategy ?devicePlugin ?gfd ?operator ?cdi',
     0,
+    'nvidia ngc',
   ],
-  ['nvidia-device-plugin', 'DevicePluginValues', 2, 'gfd config.map config.name migStrategy failOnInitError', 0],
-  ['jellyfin', 'JellyfinValues', 2, 'jellyfin.enableDLNA jellyfin.command jellyfin.args podPrivileges', 0],
+  [
+    'nvidia-device-plugin',
+    'DevicePluginValues',
+    2,
+    'gfd config.map config.name migStrategy failOnInitError',
+    0,
+    'nvidia nvdp',
+  ],
+  ['jellyfin', 'JellyfinValues', 2, 'jellyfin.enableDLNA jellyfin.command jellyfin.args podPrivileges', 0, 'jellyfin'],
   [
     'frigate',
     'FrigateValues',
     2,
     'gpu.nvidia.enabled gpu.nvidia.runtimeClassName coral.enabled shmSize persistence.media envFromSecrets strategyType',
     0,
+    'blakeblackshear blakeshome',
   ],
   [
     'plex-media-server',
@@ -54,6 +80,7 @@ export const charts = [
     2,
     'pms.configStorage pms.configStorage pms.storageClassName pms.storageClassName pms.gpu rclone statefulSet',
     0,
+    'plex',
   ],
   [
     'local-ai localai',
@@ -61,18 +88,26 @@ export const charts = [
     2,
     'deployment.env.threads deployment.env.modelsPath deployment.modelsPath deployment.prompt_templates promptTemplates modelsConfigs models.list ?deployment',
     0,
+    'go-skynet localai',
   ],
-  ['kubeai-models models', 'KubeAIModelsValues', 1, 'catalog.*.resourceProfile', 0],
-  ['dcgm-exporter', 'DCGMExporterValues', 2, 'kubeletPath kubeletPath arguments serviceMonitor customMetrics', 0],
-  ['immich', 'ImmichValues', 2, 'immich machine-learning', 0],
-  ['app-template', 'AppValues', 1, 'controllers.*.containers ?image.repository', 3],
+  ['kubeai-models models', 'KubeAIModelsValues', 1, 'catalog.*.resourceProfile', 0, 'kubeai'],
+  [
+    'dcgm-exporter',
+    'DCGMExporterValues',
+    2,
+    'kubeletPath kubeletPath arguments serviceMonitor customMetrics',
+    0,
+    'nvidia dcgm',
+  ],
+  ['immich', 'ImmichValues', 2, 'immich machine-learning', '0.10', 'immich'],
+  ['app-template', 'AppValues', 1, 'controllers.*.containers ?image.repository', 3, ''],
 ] as const;
 
 /** Types whose unknown keys the chart's schema rejects. */
 export const strictCharts =
   'JupyterHubValues SingleUser SingleUserStorage AppController AppContainer AppImage AppProbes AppPod AppVolume';
 
-/** Keys that are mistaken for others, by type: `written>meant`. What is meant may be a path, or words. Keys of older major versions have `>>`. */
+/** Keys that are mistaken for others, by type: `written>meant`. What is meant may be a path, or words. Keys of older versions have `>>`. */
 export const chartAliases: Readonly<Record<string, string>> = {
   OllamaValues:
     'persistence>persistentVolume storage>persistentVolume pvc>persistentVolume env>extraEnv extraEnvVars>extraEnv environment>extraEnv envFrom>extraEnvFrom',
@@ -96,9 +131,11 @@ export const chartAliases: Readonly<Record<string, string>> = {
     'sharing>config.map timeSlicing>config.map flags>config.map mig>migStrategy gpuFeatureDiscovery>gfd configMap>config.map',
   FrigateValues: 'nvidia>gpu.nvidia',
   FrigateGPU: 'enabled>nvidia.enabled runtimeClassName>nvidia.runtimeClassName',
-  JellyfinValues: 'gpu>resources env>jellyfin.env',
+  JellyfinValues: 'gpu>resources.limits env>jellyfin.env',
   PlexValues: 'env>extraEnv gpu>pms.gpu persistence>pms.configStorage',
   LocalAIValues: 'env>deployment.env image>deployment.image',
+  ImmichPart:
+    'image>>controllers.main.containers.main.image env>>controllers.main.containers.main.env envFrom>>controllers.main.containers.main.envFrom resources>>controllers.main.containers.main.resources probes>>controllers.main.containers.main.probes securityContext>>controllers.main.containers.main.securityContext nodeSelector>>defaultPodOptions.nodeSelector tolerations>>defaultPodOptions.tolerations runtimeClassName>>defaultPodOptions.runtimeClassName affinity>>defaultPodOptions.affinity topologySpreadConstraints>>defaultPodOptions.topologySpreadConstraints podSecurityContext>>defaultPodOptions.securityContext',
   AppValues:
     'image>containers resources>containers env>containers envFrom>containers probes>containers command>containers args>containers securityContext>containers podSecurityContext>defaultPodOptions.securityContext',
   AppController:
@@ -180,7 +217,9 @@ export const chartTypes: Readonly<Record<string, string>> = {
   DCGMExporterValues:
     '~ +ScaffoldValues arguments kubeletPath rollingUpdate hostNetwork podLabels serviceMonitor prometheusRule tlsServerConfig basicAuth extraHostVolumes extraConfigMapVolumes extraVolumeMounts extraEnv customMetrics kubernetes kubernetesDRA debugDump',
   ImmichValues:
-    '~ +ScaffoldValues env envFrom immich server machine-learning valkey redis postgresql useSecret controllers common microservices web proxy typesense defaultPodOptions',
+    '~ +ScaffoldValues env envFrom immich server:ImmichPart machine-learning:ImmichPart valkey redis postgresql useSecret controllers common microservices web proxy typesense defaultPodOptions',
+  ImmichPart:
+    '~ enabled controllers defaultPodOptions persistence service ingress route serviceMonitor serviceAccount configMaps secrets rawResources networkpolicies global annotations labels fullnameOverride nameOverride namespaceOverride imagePullSecrets podAnnotations podLabels priorityClassName replicaCount autoscaling livenessProbe readinessProbe startupProbe volumes volumeMounts extraEnv extraVolumes extraVolumeMounts controller initContainers additionalContainers command args hostNetwork',
   AppValues:
     '~ global enabled defaultPodOptions:AppPod defaultPodOptionsStrategy defaultContainerOptions controllers:{AppController serviceAccount configMaps configMapsFromFolder secrets secretsFromFolder externalSecrets defaultExternalSecretStoreRef ingress route listenerSets service serviceMonitor podMonitor networkpolicies persistence:{AppVolume rbac rawResources',
   AppController:

@@ -11,12 +11,14 @@ export interface ChartKeys {
   readonly least: number;
   /** Paths that only say that values are those of a chart of this name and not another publisher's. */
   readonly weakMarks: readonly (readonly string[])[];
-  /** The major version with which keys got other types; 0 for none. */
-  readonly major: number;
+  /** The version with which keys got other types or places, as [major, minor]. */
+  readonly since: readonly [major: number, minor: number];
+  /** Parts of the addresses and names of its publisher's repositories. */
+  readonly publishers: readonly string[];
 }
 
 export const chartKeys: readonly ChartKeys[] = (apiJson.charts as unknown as readonly Row[]).map(
-  ([names, type, least, marks, major]) => ({
+  ([names, type, least, marks, since, publishers]) => ({
     names: names.split(' '),
     type,
     marks: pathsIn(marks).filter(([step]) => !step?.startsWith('?')),
@@ -24,15 +26,28 @@ export const chartKeys: readonly ChartKeys[] = (apiJson.charts as unknown as rea
       step.startsWith('?') ? [[step.slice(1), ...rest]] : [],
     ),
     least,
-    major,
+    since: versionOf(since),
+    publishers: publishers.split(' ').filter((part) => part !== ''),
   }),
 );
+
+function versionOf(since: number | string): readonly [number, number] {
+  const [major, minor = 0] = String(since).split('.').map(Number);
+  return [major ?? 0, minor];
+}
 
 function pathsIn(marks: string): readonly (readonly string[])[] {
   return marks.split(' ').map((path) => path.split('.'));
 }
 
-type Row = readonly [names: string, type: string, least: number, marks: string, major: number];
+type Row = readonly [
+  names: string,
+  type: string,
+  least: number,
+  marks: string,
+  since: number | string,
+  publishers: string,
+];
 
 /** What a key was meant to be: a path or a key of the chart. `former`: it was a key of an older version. */
 export interface KeyAlias {

@@ -1,10 +1,18 @@
 import { type ChartKeys, chartKeys, hasSchema, keyAlias } from '../catalog/chart-keys.ts';
 import type { ApiType } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
-import { asText, type Cursor, entries, getIn, isIncomplete, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { holderAbove, pathBelow, similarField } from './api-names.ts';
 import { type ApiHolder, type ApiProblem, problemsBelow } from './api-problems.ts';
+
+/** The chart that values are for. */
+export interface WrittenChart {
+  readonly name?: string | undefined;
+  readonly version?: string | undefined;
+  /** The addresses and names of the repositories that have it. */
+  readonly repositories?: readonly string[];
+}
 
 /** A key in the values of a well-known chart that the chart does not read as it is written. */
 export interface UnreadKey {
@@ -30,21 +38,15 @@ export type MeantKey =
 
 /**
  * The keys that a chart does not read, of which it is certain what they were meant to be: a chart may have more keys in other versions.
- * @param chart its name, if it is written
- * @param version of the chart, if it is written
+ * @param written what an object says about the chart
  */
-export function unreadKeys(
-  values: Cursor,
-  document: YamlDocument,
-  chart?: string,
-  version?: string,
-): readonly UnreadKey[] {
+export function unreadKeys(values: Cursor, document: YamlDocument, written: WrittenChart = {}): readonly UnreadKey[] {
   if (values.node.kind !== 'map') return [];
-  const known = chartOf(values, chart, version);
-  if (known !== undefined) return keysOf(values, known, document, version);
+  const known = chartOf(values, written);
+  if (known !== undefined) return keysOf(values, known, document, written.version);
   // An umbrella chart has the values of others below their names.
   return entries(values).flatMap((child) => {
-    const inner = child.node.kind === 'map' ? chartOf(child, keyOf(child), undefined) : undefined;
+    const inner = child.node.kind === 'map' ? chartOf(child, { name: keyOf(child) }) : undefined;
     if (inner === undefined || !inner.names.includes(keyOf(child))) return [];
     // `ollama.ollama` is no part of a project's own chart.
     const isNested = inner.marks.some((path) => path[0] === keyOf(child) && hasPath(child, path));
@@ -52,10 +54,11 @@ export function unreadKeys(
   });
 }
 
-function chartOf(values: Cursor, name: string | undefined, version: string | undefined): ChartKeys | undefined {
+function chartOf(values: Cursor, { name, version, repositories = [] }: WrittenChart): ChartKeys | undefined {
   const named = name === undefined ? undefined : chartKeys.find(({ names }) => names.includes(name));
   // Other publishers have charts of this name.
   if (named !== undefined) {
+    if (repositories.some((one) => named.publishers.some((part) => one.includes(part)))) return named;
     const isWeak = version !== undefined && isCurrentVersion(named, version);
     const isMarked = countMarks(values, named) > 0 || (isWeak && named.weakMarks.some((path) => hasPath(values, path)));
     return isMarked ? named : undefined;
@@ -78,9 +81,12 @@ function hasPath(at: Cursor | undefined, [step, ...rest]: readonly string[]): bo
 }
 
 /** Whether the version of a chart is known to be at least that with which its keys changed. */
-function isCurrentVersion({ major }: ChartKeys, version: string | undefined): boolean {
-  const written = /^\D{0,3}(\d{1,4})\./.exec(version ?? '')?.[1];
-  return major === 0 || (written !== undefined && Number(written) >= major);
+function isCurrentVersion({ since: [major, minor] }: ChartKeys, version: string | undefined): boolean {
+  if (major + minor === 0) return true;
+  const written = /^\D{0,3}(\d{1,4})\.(?:(\d{1,4})\b)?/.exec(version ?? '');
+  if (written === null) return false;
+  const past = Number(written[1]) - major;
+  return past > 0 || (past === 0 && (minor === 0 || Number(written[2] ?? -1) >= minor));
 }
 
 function keysOf(
@@ -165,14 +171,34 @@ function leavesChart(from: ApiHolder, to: ApiHolder): boolean {
   return false;
 }
 
-/** The version of the chart that an object installs. */
-export function chartVersion(root: Cursor): string | undefined {
+/** What an object says about a chart that it installs. */
+export function writtenChart(root: Cursor, chart: string | undefined): WrittenChart {
   const spec = getIn(root, 'spec');
-  return asText(getIn(spec, 'chart', 'spec', 'version') ?? getIn(spec, 'source', 'targetRevision'));
+  const version = asText(getIn(spec, 'chart', 'spec', 'version') ?? getIn(spec, 'source', 'targetRevision'));
+  return { name: chartName(root, chart), version, repositories: repositoriesOf(root) };
 }
 
-/** The chart that an object installs; undefined if only the OCIRepository that holds it is named, which many call after the application. */
-export function chartName(root: Cursor, chart: string | undefined): string | undefined {
+/** Undefined if only the OCIRepository that holds the chart is named, which many call after the application. */
+function chartName(root: Cursor, chart: string | undefined): string | undefined {
   const isKnown = chartKeys.some(({ names }) => chart !== undefined && names.includes(chart));
   return isKnown || getIn(root, 'spec', 'chartRef') === undefined ? chart : undefined;
+}
+
+/** The repositories of charts that an object of Flux, Argo CD, k3s, Kustomize and the like names. Those with the project's own charts are not among them. */
+function repositoriesOf(root: Cursor): readonly string[] {
+  const spec = getIn(root, 'spec');
+  const ofArgo = [spec, getIn(spec, 'template', 'spec')].flatMap((one) => [
+    getIn(one, 'source'),
+    ...items(getIn(one, 'sources')),
+  ]);
+  const ofFlux = getIn(spec, 'chart', 'spec', 'sourceRef');
+  const places = [
+    asText(getIn(ofFlux, 'kind')) === 'HelmRepository' ? getIn(ofFlux, 'name') : undefined,
+    ...ofArgo.map((one) => (getIn(one, 'chart') === undefined ? undefined : getIn(one, 'repoURL'))),
+    getIn(spec, 'chart')?.node.kind === 'scalar' ? getIn(spec, 'repo') : undefined,
+    getIn(spec, 'helm', 'repo'),
+    getIn(spec, 'forProvider', 'chart', 'repository'),
+    ...items(getIn(root, 'helmCharts')).map((one) => getIn(one, 'repo')),
+  ];
+  return places.flatMap((one) => asText(one)?.toLowerCase() ?? []);
 }

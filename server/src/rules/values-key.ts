@@ -1,7 +1,7 @@
 import { type ApiType, knownAccelerator } from '../catalog/index.ts';
 import type { ApiHolder } from '../evidence/api-problems.ts';
 import { expectedWords, writtenWords } from '../evidence/api-words.ts';
-import { chartName, chartVersion, type UnreadKey, unreadKeys } from '../evidence/chart-keys.ts';
+import { type UnreadKey, unreadKeys, writtenChart } from '../evidence/chart-keys.ts';
 import { inlineValues } from '../model/inline-values.ts';
 import { mayBeValues } from '../model/values.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -57,7 +57,7 @@ import { defineRule, type Report } from './rule.ts';
  * ## When it is silent
  *
  * For unknown keys of which it is not certain what they were meant to be, because the chart may have them in another version. For the values
- * of other charts, and for what changed with a version if the version is not written.
+ * of other charts and of charts that only have the name of one of these, and for what changed with a version if the version is not written.
  *
  * ## Sources
  *
@@ -78,8 +78,7 @@ export default defineRule({
   manifest(manifest, { document, report }) {
     for (const { values, chart } of inlineValues(manifest)) {
       const { root } = manifest;
-      for (const found of unreadKeys(values, document, chartName(root, chart), chartVersion(root)))
-        report(describe(found, document));
+      for (const found of unreadKeys(values, document, writtenChart(root, chart))) report(describe(found, document));
     }
   },
 });
