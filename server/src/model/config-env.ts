@@ -9,23 +9,24 @@ export function withConfigEnv(
   namespace: string | null,
   crossReferences: CrossReferences,
 ): Container {
-  const dataOf = (name: string | undefined) =>
-    name === undefined ? undefined : crossReferences.configMap(namespace, name)?.facts;
+  const dataOf = (name: string) => crossReferences.configMap(namespace, name)?.facts;
   const sources = items(getIn(container.at, 'envFrom'));
   const read = sources.map((source): readonly ConfigVariable[] | undefined => {
     const reference = getIn(source, 'configMapRef', 'name');
-    if (reference === undefined || isTemplated(reference)) return undefined;
+    const configMap = asText(reference);
+    if (reference === undefined || configMap == null || isTemplated(reference)) return undefined;
     const prefix = asText(getIn(source, 'prefix')) ?? '';
-    const data = dataOf(asText(reference) ?? undefined);
-    return data && Object.entries(data).map(([name, value]) => ({ name: prefix + name, value }));
+    const data = dataOf(configMap);
+    return data && Object.entries(data).map(([name, value]) => ({ name: prefix + name, value, configMap }));
   });
   const whole = read.flatMap((variables) => variables ?? []);
   const single = container.env.flatMap(({ name, at }): readonly ConfigVariable[] => {
     const reference = entries(getIn(at, 'valueFrom')).find((entry) => keyOf(entry) === 'configMapKeyRef');
     if (reference === undefined || isTemplated(reference)) return [];
     const key = asText(getIn(reference, 'key'));
-    const value = dataOf(asText(getIn(reference, 'name')) ?? undefined)?.[key ?? ''];
-    return value === undefined ? [] : [{ name, value }];
+    const configMap = asText(getIn(reference, 'name')) ?? '';
+    const value = dataOf(configMap)?.[key ?? ''];
+    return value === undefined ? [] : [{ name, value, configMap }];
   });
   const found = [...whole, ...single];
   if (found.length === 0) return container;
@@ -43,4 +44,13 @@ export function smallFiles(configMap: Cursor): Table<string> {
     return text === undefined || isTemplated(file) || text.length > maxFileLength ? [] : [[keyOf(file), text]];
   });
   return tableOf(files);
+}
+
+/** Where a container takes a variable from a ConfigMap: the name of the ConfigMap in `envFrom`, or the key in `valueFrom`. */
+export function placeOfConfigVariable({ at, env }: Container, { name, configMap }: ConfigVariable): Cursor | undefined {
+  const own = env.find((one) => one.name === name);
+  if (own !== undefined) return getIn(own.at, 'valueFrom', 'configMapKeyRef', 'key');
+  return items(getIn(at, 'envFrom'))
+    .map((source) => getIn(source, 'configMapRef', 'name'))
+    .find((reference) => asText(reference) === configMap);
 }

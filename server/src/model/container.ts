@@ -41,6 +41,7 @@ export interface Container {
 export interface ConfigVariable {
   readonly name: string;
   readonly value: string;
+  readonly configMap: string;
 }
 
 export interface MountedScript {

@@ -1,6 +1,7 @@
 import { meantVariable } from '../catalog/variable-names.ts';
 import type { SimpleCommand } from '../command/shell.ts';
 import { usesGpu } from '../evidence/gpu-users.ts';
+import { placeOfConfigVariable } from '../model/config-env.ts';
 import { commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -90,9 +91,27 @@ export default defineRule({
         },
       });
     }
+    reportConfigMaps(container, report);
     reportScripts(container, { document, report });
   },
 });
+
+/** Reports variables of the ConfigMaps that `envFrom` names. */
+function reportConfigMaps(container: Container, report: PodSetContext['report']): void {
+  const { env, configEnv = [] } = container;
+  for (const variable of configEnv) {
+    const { name } = variable;
+    const meant = env.some((one) => one.name === name) ? undefined : meantVariable(name);
+    if (meant === undefined || isUsed(name, meant, container)) continue;
+    if (configEnv.some((other) => other.name === meant || other.value.includes(name))) continue;
+    const at = placeOfConfigVariable(container, variable);
+    if (at === undefined) continue;
+    report({
+      message: `This ConfigMap sets ${name}, which is not a documented variable; did you mean ${meant}?`,
+      span: spanOf(at),
+    });
+  }
+}
 
 function misspelled(name: string, meant: string): string {
   return `${name} is not a documented variable; did you mean ${meant}? As written, it has no effect`;

@@ -3,13 +3,14 @@ import { lackingCapability } from '../evidence/driver-capabilities.ts';
 import { envValues, isOfForm } from '../evidence/env-values.ts';
 import { spansPods } from '../evidence/gpu-assignment.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
+import { placeOfConfigVariable } from '../model/config-env.ts';
 import { processInput } from '../model/process-input.ts';
-import type { Container, Workload } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * The value of a well-known environment variable is one that its program rejects or ignores.
@@ -77,7 +78,8 @@ export default defineRule({
   severity: 'warning',
   judgesWords: true,
   container(container, { workload, podSet, document, report }) {
-    if (container.env.length === 0 || workload.role === 'infrastructure') return;
+    if (workload.role === 'infrastructure') return;
+    reportConfigMaps(container, workload, podSet, report);
     for (const { name, value: located } of container.env) {
       const known = envValues.get(name);
       const value = located?.value.trim();
@@ -113,6 +115,32 @@ export default defineRule({
     }
   },
 });
+
+/** Reports values of ConfigMaps from which the container takes its variables. */
+function reportConfigMaps(
+  container: Container,
+  workload: Workload,
+  podSet: PodSet,
+  report: PodSetContext['report'],
+): void {
+  for (const variable of container.configEnv ?? []) {
+    const { name } = variable;
+    const known = envValues.get(name);
+    const value = variable.value.trim();
+    if (known === undefined || value === '' || /[$<{]/.test(value) || isOfForm(value, known.form)) continue;
+    // The last ConfigMap with a name takes precedence, and those of a group repeat each other.
+    if (container.configEnv?.filter((one) => one.name === name).at(-1) !== variable) continue;
+    if (/^(?:link|interface)$/.test(known.form) && !meetsOthers(container, workload)) continue;
+    if (!usesAccelerators(container, podSet) || (known.form === 'capabilities' && onlyWatches(container))) continue;
+    const at = placeOfConfigVariable(container, variable);
+    if (at === undefined || isTemplated(at)) continue;
+    report({
+      ...(/ignores|slows/.test(known.effect) && { severity: 'info' }),
+      message: `${name} of this ConfigMap must be ${known.mustBe}, not ${shorten(value, 20)}: ${known.effect}`,
+      span: spanOf(at),
+    });
+  }
+}
 
 /** The first container with a setting, which the pods of a group copy from each other. */
 function firstWith(name: string, value: string, { podSets }: Workload): Container | undefined {
