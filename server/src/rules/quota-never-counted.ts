@@ -1,18 +1,22 @@
 import { acceleratorResource } from '../catalog/index.ts';
+import { meantResource } from '../catalog/resource-spelling.ts';
+import { placesAt } from '../evidence/written.ts';
+import { groupOf } from '../model/manifest.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { fix } from '../rewrite/fix.ts';
-import { entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { removeKey, renameKey } from '../yaml/edit.ts';
+import { asText, type Cursor, entries, getIn, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { removeKey, renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A ResourceQuota names accelerators in a way that is never counted.
+ * A quota names accelerators in a way that is never counted.
  *
  * ## Why
  *
  * For devices, Kubernetes counts only requests: `requests.nvidia.com/gpu`. The API server also accepts `nvidia.com/gpu` and
- * `limits.nvidia.com/gpu`, but it never counts them, so the namespace can use any number of GPUs.
+ * `limits.nvidia.com/gpu`, but it never counts them, so the namespace can use any number of GPUs. Nor does anything count under a misspelled
+ * name, in a ResourceQuota or in a ClusterQueue of Kueue.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -50,10 +54,22 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'quota',
   severity: 'warning',
-  manifest({ root, kind, apiVersion }, { report, document }) {
+  manifest({ root, kind, apiVersion }, context) {
+    const { report, document } = context;
+    if (kind === 'ClusterQueue' && groupOf(apiVersion) === 'kueue.x-k8s.io') checkCovered(root, context);
     if (kind !== 'ResourceQuota' || apiVersion !== 'v1') return;
     const hard = getIn(root, 'spec', 'hard');
     for (const entry of entries(hard)) {
+      const meant = meantResource(keyOf(entry).replace(/^(?:requests|limits)\./, ''));
+      if (meant !== undefined) {
+        const name = `requests.${meant}`;
+        report({
+          message: `No pod requests ${shorten(keyOf(entry).replace(/^(?:requests|limits)\./, ''), 50)}; did you mean ${name}? The quota has no effect`,
+          span: keySpanOf(entry),
+          fixes: () => [fix(`Rename to ${name}`, 'unsafe', renameKey(document, entry, name))],
+        });
+        continue;
+      }
       const resource = keyOf(entry).replace(/^limits\./, '');
       const counted = `requests.${resource}`;
       if (acceleratorResource(resource) === undefined || keyOf(entry) === counted) continue;
@@ -77,3 +93,38 @@ export default defineRule({
     }
   },
 });
+
+/** Reports resources of a queue that no pod can request. */
+function checkCovered(root: Cursor, { report, document }: RuleContext): void {
+  for (const at of placesAt(root, 'spec.resourceGroups.*.coveredResources.*')) {
+    const name = asText(at) ?? '';
+    if (isTemplated(at)) continue;
+    // Kueue's config may give such a name to a class of devices.
+    const isBare = /^gpus?$/i.test(name);
+    const meant = isBare ? 'nvidia.com/gpu' : meantResource(name);
+    if (meant === undefined) continue;
+    const effect = isBare
+      ? 'the quota has no effect unless Kueue maps a device class to it'
+      : 'the quota has no effect';
+    report({
+      ...(isBare && { severity: 'info' }),
+      message: `No pod can request ${shorten(name, 40)}; did you mean ${meant}? As written, ${effect}`,
+      span: spanOf(at),
+      fixes: () => [fix(`Rename to ${meant}`, 'unsafe', ...renameCovered(root, name, meant, document))],
+    });
+  }
+}
+
+/** Edits of all places where a queue names a resource: its flavors must list the same ones. */
+function renameCovered(
+  root: Cursor,
+  name: string,
+  meant: string,
+  document: RuleContext['document'],
+): readonly ReturnType<typeof replaceScalar>[] {
+  const places = [
+    ...placesAt(root, 'spec.resourceGroups.*.coveredResources.*'),
+    ...placesAt(root, 'spec.resourceGroups.*.flavors.*.resources.*.name'),
+  ];
+  return places.filter((at) => asText(at) === name).map((at) => replaceScalar(document, at, meant));
+}
