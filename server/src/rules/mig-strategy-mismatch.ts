@@ -1,10 +1,10 @@
 import { migByResource } from '../catalog/index.ts';
 import type { LiveOffers } from '../model/cross-references.ts';
 import { clusterWords } from '../model/nodes-of-others.ts';
-import type { AcceleratorRequest, Selector } from '../model/workload.ts';
+import type { AcceleratorRequest, PodSet, Selector } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { renameQuantities, writtenQuantities } from '../rewrite/quantities.ts';
-import { keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -15,7 +15,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * NVIDIA's device plugin offers slices in one of two ways. With the strategy `mixed`, each profile is its own resource, such as
  * `nvidia.com/mig-1g.10gb`. With `single`, all GPUs of a node are partitioned alike, each slice is one `nvidia.com/gpu`, and the node label
- * `nvidia.com/gpu.product` ends in `-MIG-1g.10gb`. A pod that mixes the two, or uses the one that the cluster does not, stays Pending.
+ * `nvidia.com/gpu.product` ends in `-MIG-1g.10gb`. A pod that mixes the two, or uses the one that the cluster does not, stays Pending. So does a
+ * pod that selects nodes by the label `nvidia.com/mig.config` and requests slices that this configuration does not make.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -77,6 +78,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [NVIDIA/k8s-device-plugin: MIG strategies](https://github.com/NVIDIA/k8s-device-plugin#configuration-option-details)
+ * - [NVIDIA/mig-parted: the configurations of the GPU operator](https://github.com/NVIDIA/mig-parted/blob/main/deployments/gpu-operator/nvidia-mig-manager-example.yaml)
  * - [NVIDIA/k8s-device-plugin: labels of GPU feature discovery](https://github.com/NVIDIA/k8s-device-plugin/tree/main/docs/gpu-feature-discovery)
  */
 export default defineRule({
@@ -85,6 +87,7 @@ export default defineRule({
   podSet(podSet, context) {
     const { options, workload, report } = context;
     if (workload.role === 'definition' || workload.role === 'infrastructure') return;
+    checkConfig(podSet, context);
     const selector = podSet.selectors.find(selectsSlices);
     if (selector !== undefined && options.migStrategy !== null && options.migStrategy !== 'single') {
       report({
@@ -120,6 +123,25 @@ export default defineRule({
     }
   },
 });
+
+/** Compares the requested slices with those of the configuration whose nodes the pod selects, by the names of the GPU operator's own ones. */
+function checkConfig({ selectors, containers }: PodSet, { report }: PodSetContext): void {
+  const selector = selectors.find(({ key }) => key === 'nvidia.com/mig.config');
+  const [config, ...others] = selector?.values ?? [];
+  if (config === undefined || others.length > 0 || isTemplated(config.at)) return;
+  const made = /^all-(?:disabled|(\d+g\.\d+gb)([.+]me)?)$/.exec(config.value);
+  if (made === null) return;
+  const [, profile, media] = made;
+  const offered = profile === undefined ? undefined : `nvidia.com/mig-${profile}${media === undefined ? '' : '.me'}`;
+  for (const { resource, form } of containers.flatMap(({ accelerators }) => accelerators)) {
+    if (form !== 'mig' || resource === offered || migByResource(resource).length === 0) continue;
+    report({
+      message: `Nodes with mig.config ${config.value} have ${offered === undefined ? 'no slices' : `only ${offered}`}, but the pod requests ${resource}: it stays Pending`,
+      span: spanOf(config.at),
+    });
+    return;
+  }
+}
 
 /** Nodes of a pool that is empty now may offer it. */
 function notOffered(resource: string, { cluster, asOf, resources }: LiveOffers): string {
