@@ -3,7 +3,7 @@
 //
 // Sources, read 2026-11-22: the Go types of kserve/kserve (v1alpha1, v1beta1), kubernetes-sigs/lws (v1), kubernetes-sigs/jobset (v1alpha2),
 // kubernetes-sigs/kueue (v1beta1, v1beta2), kaito-project/kaito (v1alpha1, v1beta1), kubeflow/trainer (v1alpha1), kubeflow/mpi-operator (v2beta1), kubeflow/training-operator (v1),
-// ray-project/kuberay (v1); 2026-11-24: kubernetes-sigs/karpenter (v1);
+// ray-project/kuberay (v1); 2026-11-24: kubernetes-sigs/karpenter (v1); 2026-11-29: aws/karpenter-provider-aws (v1);
 // 2026-11-28: vllm-project/production-stack (operator, v1alpha1), kubeai-project/kubeai (v1), kubeflow/notebooks (v1), kubevirt/kubevirt (v1), knative/serving (v1), kedacore/keda (v1alpha1), volcano-sh/apis (batch v1alpha1), NVIDIA/k8s-nim-operator (v1alpha1);
 // 2026-11-29: NVIDIA/gpu-operator (v1), argoproj/argo-cd (v1alpha1), intel/intel-device-plugins-for-kubernetes (v1); GKE's reference of ComputeClass (v1).
 
@@ -23,6 +23,7 @@ export const customKinds: Readonly<Record<string, string>> = {
   'jobset.x-k8s.io/v1alpha2/JobSet': 'JobSet',
   'kaito.sh/v1alpha1/Workspace': 'Workspace',
   'kaito.sh/v1beta1/Workspace': 'Workspace',
+  'karpenter.k8s.aws/v1/EC2NodeClass': 'EC2NodeClass',
   'karpenter.sh/v1/NodePool': 'NodePool',
   'keda.sh/v1alpha1/ScaledJob': 'ScaledJob',
   'kubeai.org/v1/Model': 'KubeAIModel',
@@ -188,6 +189,9 @@ export const customTypes: Readonly<Record<string, string>> = {
   KaitoInference: 'preset:* template:PodTemplateSpec config adapters:*',
   KaitoResource: 'count:i instanceType labelSelector:LabelSelector preferredNodes:[s partition:*',
   // Karpenter
+  EC2NodeClass: object('EC2NodeClassSpec'),
+  EC2NodeClassSpec:
+    'subnetSelectorTerms!:* securityGroupSelectorTerms!:* amiSelectorTerms!:* amiFamily role instanceProfile userData blockDeviceMappings:* metadataOptions:* instanceStorePolicy tags:* kubelet:* detailedMonitoring:b associatePublicIPAddress:b capacityReservationSelectorTerms:* context placementGroupSelector:* networkInterfaces:* connectionTracking:* ipPrefixCount:* cpuOptions:*',
   NodePool: object('NodePoolSpec'),
   NodePoolSpec: 'template:NodePoolTemplate disruption:NodePoolDisruption limits:{q weight:i replicas:i',
   NodePoolTemplate: 'metadata:NodePoolMetadata spec:NodePoolNode',

@@ -35,6 +35,7 @@ const listed = table<readonly string[]>({
   'eks.amazonaws.com/instance-gpu-manufacturer': manufacturers,
   'karpenter.azure.com/sku-gpu-manufacturer': manufacturers,
   'cloud.google.com/gke-gpu-sharing-strategy': ['time-sharing', 'mps'],
+  'cloud.google.com/gke-gpu-driver-version': ['default', 'latest', 'disabled'],
   'nvidia.com/gpu.present': ['true'],
   'nvidia.com/gpu.family': architectures,
   'kubernetes.io/arch': ['amd64', 'arm64'],

@@ -1,13 +1,14 @@
 import type { Vendor } from '../catalog/index.ts';
+import { meantResource } from '../catalog/resource-spelling.ts';
 import { gpuPools, nodeWord, poolResource } from '../evidence/gpu-pools.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { type Cursor, entries, getIn, isIncomplete, isTemplated, keySpanOf } from '../yaml/cursor.ts';
-import { insertKey } from '../yaml/edit.ts';
+import { type Cursor, entries, getIn, isIncomplete, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { insertKey, renameKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A Karpenter pool of GPU nodes has no limits.
+ * A Karpenter pool of GPU nodes has no limits, or one for a resource that no node has.
  *
  * ## Why
  *
@@ -76,7 +77,9 @@ export default defineRule({
     for (const { spec, kind, pool, because, vendor } of gpuPools(manifest)) {
       if (spec === undefined || getIn(spec, 'replicas') !== undefined) continue;
       const limits = getIn(spec, 'limits');
-      if (entries(limits).length > 0 || isIncomplete(limits) || isTemplated(limits)) continue;
+      if (isIncomplete(limits) || isTemplated(limits)) continue;
+      for (const entry of entries(limits)) checkLimit(entry, entries(limits).length === 1, context);
+      if (entries(limits).length > 0) continue;
       const name = pool.name === null ? '' : ` ${shorten(pool.name)}`;
       context.report({
         message: `${kind}${name} (${shorten(because, 36)}) has no limits: it can start any number of ${nodeWord(vendor)} nodes`,
@@ -86,6 +89,18 @@ export default defineRule({
     }
   },
 });
+
+/** Reports a limit that bounds nothing, because no node has a resource of its name. */
+function checkLimit(entry: Cursor, isOnly: boolean, { report, document }: RuleContext): void {
+  const name = keyOf(entry);
+  const meant = /^gpus?$/i.test(name) ? 'nvidia.com/gpu' : meantResource(name);
+  if (meant === undefined) return;
+  report({
+    message: `No node has a resource named ${shorten(name, 40)}; did you mean ${meant}? ${isOnly ? 'The pool has no limit' : 'The pool has no limit of GPUs'}`,
+    span: keySpanOf(entry),
+    fixes: () => [fix(`Rename to ${meant}`, 'unsafe', renameKey(document, entry, meant))],
+  });
+}
 
 function limit(
   spec: Cursor,

@@ -236,6 +236,10 @@ function checkPool(requirement: Cursor, context: RuleContext): void {
   const key = asText(getIn(requirement, 'key')) ?? '';
   const consequence = poolConsequences[asText(getIn(requirement, 'operator')) ?? ''];
   const values = items(getIn(requirement, 'values'));
+  const place = getIn(requirement, 'key');
+  // Karpenter knows all labels of its own domains.
+  if (place !== undefined && /^karpenter\./.test(key))
+    checkKey(key, place, false, 'Karpenter rejects the pool', context);
   for (const at of consequence === undefined ? [] : values) {
     const value = asText(at) ?? '';
     checkListed(key, { value, at }, consequence ?? '', context);
