@@ -192,3 +192,40 @@ describe('a template that Helm cannot render', () => {
     expect(found('pods: 1\n', account, { file: undefined })).toEqual([]);
   });
 });
+
+describe('a number of GPUs that the values of a chart lack', () => {
+  const found = (values: string, limits: string, more: object = {}) => {
+    const chart = chartValues('values.yaml', values);
+    if (chart === undefined) throw new Error('the values have no error');
+    const file = { uri: 'file:///c/Chart.yaml', text: 'name: chat\n' };
+    const related = { chart: { ...chart, file, helpers: readHelpers(''), ...more } };
+    const pod = `apiVersion: v1\nkind: Pod\nmetadata: {name: chat}\nspec:
+  containers:
+    - name: chat
+      image: registry.example/chat:1.2
+      resources:
+        limits:
+${limits.replace(/^/gm, '          ')}\n`;
+    const { documents } = new Analysis({ strict: true }).setFile('file:///t.yaml', pod, 0, undefined, related);
+    return documents.flatMap(({ findings }) =>
+      findings.filter(({ rule }) => rule === 'gpu-quantity-empty').map(({ message }) => message.split(',')[0]),
+    );
+  };
+
+  test('is empty unless a release sets it', () => {
+    const lacking = ["The chart's values have no gpu.number"];
+    expect(found('gpu: {count: 1}\n', 'nvidia.com/gpu: {{ .Values.gpu.number }}')).toEqual(lacking);
+    expect(found('gpu: {count: 1}\n', 'nvidia.com/gpu: {{ .Values.gpu.number | quote }}')).toEqual(lacking);
+    expect(found('gpu: {number: }\n', 'nvidia.com/gpu: {{ $.Values.gpu.number }}')).toEqual(lacking);
+  });
+
+  test('is not one with a default or a condition, or of other values', () => {
+    expect(found('gpu: {number: 1}\n', 'nvidia.com/gpu: {{ .Values.gpu.number }}')).toEqual([]);
+    expect(found('gpu: {count: 1}\n', 'nvidia.com/gpu: {{ .Values.gpu.number | default 1 }}')).toEqual([]);
+    expect(found('gpu: {count: 1}\n', 'nvidia.com/gpu: {{ .Values.global.gpus }}')).toEqual([]);
+    expect(found('gpu: {count: 1}\n', 'cpu: {{ .Values.gpu.cpu }}\nnvidia.com/gpu: 1')).toEqual([]);
+    const guarded = '{{- if .Values.gpu.number }}\nnvidia.com/gpu: {{ .Values.gpu.number }}\n{{- end }}\ncpu: 4';
+    expect(found('gpu: {count: 1}\n', guarded)).toEqual([]);
+    expect(found('gpu: {count: 1}\n', 'nvidia.com/gpu: {{ .Values.gpu.number }}', { isPart: true })).toEqual([]);
+  });
+});

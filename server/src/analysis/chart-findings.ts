@@ -129,8 +129,9 @@ export function missingIn(template: YamlDocument, chart: ChartValues): readonly 
   const { file, document, root, isPart = false } = chart;
   if (file === undefined || isPart || document.template || /^dependencies:/m.test(file.text)) return [];
   const { helpers } = asInstalled(chart);
-  const [first] = helpers === undefined ? [] : missingValues(template, root, helpers);
-  return first === undefined ? [] : [first];
+  const all = helpers === undefined ? [] : missingValues(template, root, helpers);
+  const failed = all.find(({ printsNothing }) => printsNothing !== true);
+  return failed === undefined ? all : [failed];
 }
 
 /** Topics of objects that scale the workloads of other templates. */

@@ -4,7 +4,8 @@ import { lacksLimitOf } from '../evidence/missing-limit.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
-import { isIncomplete, isNull, keySpanOf } from '../yaml/cursor.ts';
+import { isIncomplete, isNull, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -63,6 +64,7 @@ export default defineRule({
     if (context.workload.partial || context.workload.role === 'definition' || isIncomplete(resources)) return;
     for (const accelerator of accelerators) {
       const written = writtenQuantities(accelerator);
+      reportUnset(accelerator, context);
       const [first] = written;
       if (first === undefined || !written.every(({ empty }) => empty)) continue;
       const isRejected =
@@ -79,6 +81,21 @@ export default defineRule({
     }
   },
 });
+
+/** Reports a count that a template takes from a value that its chart does not have. */
+function reportUnset(accelerator: AcceleratorRequest, { document, report }: PodSetContext): void {
+  const { missing = [] } = document;
+  for (const { at } of missing.length === 0 ? [] : writtenQuantities(accelerator)) {
+    const { start, end } = spanOf(at);
+    const unset = missing.find(({ span, printsNothing }) => printsNothing && span.start >= start && span.end <= end);
+    if (unset === undefined) continue;
+    report({
+      message: `The chart's values have no ${shorten(unset.path, 30)}, so ${shorten(accelerator.resource, 30)} is empty unless a release sets it: the container starts without it`,
+      span: spanOf(at),
+    });
+    return;
+  }
+}
 
 /** The number of processes that the launcher starts, or of devices over which the server splits its model; otherwise 1. */
 function intendedCount(container: Container, { resource, form }: AcceleratorRequest): number {

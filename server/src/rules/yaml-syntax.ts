@@ -79,7 +79,8 @@ export default defineRule({
   topic: 'syntax',
   severity: 'error',
   document(document, context) {
-    for (const { span, path } of document.missing ?? []) {
+    for (const { span, path, printsNothing } of document.missing ?? []) {
+      if (printsNothing === true) continue;
       context.report({
         severity: 'warning',
         message: `The chart's values have no ${shorten(path, 50)}, of which the template reads a field: Helm fails unless a release sets it`,

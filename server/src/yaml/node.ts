@@ -65,6 +65,8 @@ export interface YamlComment {
 export interface MissingValue {
   readonly span: Span;
   readonly path: string;
+  /** Helm prints nothing there. Otherwise it fails. */
+  readonly printsNothing?: true;
 }
 
 /** Something that prevents a text from being read as YAML. */

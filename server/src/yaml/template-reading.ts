@@ -16,6 +16,8 @@ export interface TemplateReading {
   readonly loops: readonly Loop[];
   /** The actions that fail because the values lack something, with the path of what is missing. Those in loops are left out. */
   readonly failed: readonly Failure[];
+  /** The actions that print nothing because the values lack something, with its path. Those in loops are left out. */
+  readonly unset: readonly Failure[];
   /** Whether a condition or a loop is unknown, so that other parts of the text may be disabled or repeated. */
   readonly isUnsure: boolean;
 }
@@ -96,6 +98,7 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
   const variables = new Map(scope.variables);
   const blocks: Block[] = [];
   const failed: Failure[] = [];
+  const unset: Failure[] = [];
   let { dot } = scope;
   let isUnsure = false;
   for (let index = from; index < to && template.left > 0; index += 1) {
@@ -109,6 +112,9 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
     if (!isControl(action)) {
       const value = evaluate(expression, here);
       if (value !== undefined) results.set(action, value);
+      const path = isReached && value?.kind !== 'scalar' ? printed.exec(expression)?.[1] : undefined;
+      if (path !== undefined && evaluate(`$.Values.${path}`, { ...here, onMissing: undefined }) === null)
+        unset.push({ action, path });
       continue;
     }
     const assigned = assignment.exec(expression);
@@ -168,7 +174,7 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
   }
   // A block that a later document closes.
   for (const { truth, from } of blocks) if (truth === false) dead.push({ start: from, end: Number.POSITIVE_INFINITY });
-  return { results, dead: outermost(dead), loops, failed, isUnsure: isUnsure || template.left <= 0 };
+  return { results, dead: outermost(dead), loops, failed, unset, isUnsure: isUnsure || template.left <= 0 };
 }
 
 interface Block {
@@ -187,6 +193,9 @@ interface Block {
 function leave({ declared }: Block, variables: Map<string, Evaluated>): void {
   for (const [name, around] of declared.splice(0).reverse()) variables.set(name, around);
 }
+
+/** A value that is printed as it is. Helm always sets `global`. */
+const printed = /^\$?\.Values\.((?!global\b)\w+(?:\.\w+)*)(?:\s*\|\s*(?:quote|squote|int|int64|toString))?$/;
 
 const assignment = /^(\$\w+)\s*(:?)=\s*([\s\S]*)$/;
 
