@@ -216,10 +216,11 @@ ${limits.replace(/^/gm, '          ')}\n`;
     const lacking = ["The chart's values have no gpu.number"];
     expect(found('gpu: {count: 1}\n', 'nvidia.com/gpu: {{ .Values.gpu.number }}')).toEqual(lacking);
     expect(found('gpu: {count: 1}\n', 'nvidia.com/gpu: {{ .Values.gpu.number | quote }}')).toEqual(lacking);
-    expect(found('gpu: {number: }\n', 'nvidia.com/gpu: {{ $.Values.gpu.number }}')).toEqual(lacking);
+    expect(found('gpu: {count: 1}\n', 'nvidia.com/gpu: {{ $.Values.gpu.number }}')).toEqual(lacking);
   });
 
-  test('is not one with a default or a condition, or of other values', () => {
+  test('is not one with a default or a condition, of other values, or that a release is to set', () => {
+    expect(found('gpu: {number: }\n', 'nvidia.com/gpu: {{ .Values.gpu.number }}')).toEqual([]);
     expect(found('gpu: {number: 1}\n', 'nvidia.com/gpu: {{ .Values.gpu.number }}')).toEqual([]);
     expect(found('gpu: {count: 1}\n', 'nvidia.com/gpu: {{ .Values.gpu.number | default 1 }}')).toEqual([]);
     expect(found('gpu: {count: 1}\n', 'nvidia.com/gpu: {{ .Values.global.gpus }}')).toEqual([]);

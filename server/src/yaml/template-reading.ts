@@ -113,8 +113,7 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
       const value = evaluate(expression, here);
       if (value !== undefined) results.set(action, value);
       const path = isReached && value?.kind !== 'scalar' ? printed.exec(expression)?.[1] : undefined;
-      if (path !== undefined && evaluate(`$.Values.${path}`, { ...here, onMissing: undefined }) === null)
-        unset.push({ action, path });
+      if (path !== undefined && lacks(scope.values, path.split('.'))) unset.push({ action, path });
       continue;
     }
     const assigned = assignment.exec(expression);
@@ -192,6 +191,16 @@ interface Block {
 /** Ends a branch: what it declares is unknown after it. */
 function leave({ declared }: Block, variables: Map<string, Evaluated>): void {
   for (const [name, around] of declared.splice(0).reverse()) variables.set(name, around);
+}
+
+/** Whether values have no such key. One without a value is there for a release to set. */
+function lacks(values: YamlNode, steps: readonly string[]): boolean {
+  let here: YamlNode | undefined = values;
+  for (const step of steps) {
+    if (here?.kind !== 'map' || here.incomplete) return false;
+    here = here.entries.find(({ key }) => key === step)?.value;
+  }
+  return here === undefined;
 }
 
 /** A value that is printed as it is. Helm always sets `global`. */
