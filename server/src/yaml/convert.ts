@@ -216,7 +216,11 @@ function convertKey(walk: Walk, key: unknown, fallback: number): Key {
   const { node } = built;
   if (node.kind !== 'scalar') {
     const { span } = node;
-    const message = 'A mapping key must be plain text; replace this value with text';
+    const before = walk.text.slice(Math.max(0, span.start - 20), span.start);
+    // Formatters that do not know templates read the braces as two mappings.
+    const message = /\{\s+$/.test(before)
+      ? 'A template begins with {{: with a space between the braces, which formatters add, it is a mapping'
+      : 'A mapping key must be plain text; replace this value with text';
     if (!walk.mask)
       walk.problems.push({ message, span: { start: span.start, end: Math.min(span.end, span.start + 1) } });
     return { text: walk.text.slice(span.start, span.end), span, plain: false, merge: false, templated: false };
