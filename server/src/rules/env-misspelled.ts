@@ -99,11 +99,17 @@ export default defineRule({
 /** Reports variables of the ConfigMaps that `envFrom` names. */
 function reportConfigMaps(container: Container, report: PodSetContext['report']): void {
   const { env, configEnv = [] } = container;
-  for (const variable of configEnv) {
+  const slips = configEnv.flatMap((variable) => {
+    const meant = meantVariable(variable.name);
+    return meant === undefined ? [] : [{ variable, meant }];
+  });
+  if (slips.length === 0) return;
+  const names = new Set([...env, ...configEnv].map(({ name }) => name));
+  const own = new Set(env.map(({ name }) => name));
+  const values = configEnv.map(({ value }) => value).join('\n');
+  for (const { variable, meant } of slips) {
     const { name } = variable;
-    const meant = env.some((one) => one.name === name) ? undefined : meantVariable(name);
-    if (meant === undefined || isUsed(name, meant, container)) continue;
-    if (configEnv.some((other) => other.name === meant || other.value.includes(name))) continue;
+    if (own.has(name) || names.has(meant) || values.includes(name) || isUsed(name, meant, container)) continue;
     const at = placeOfConfigVariable(container, variable);
     if (at === undefined) continue;
     report({
