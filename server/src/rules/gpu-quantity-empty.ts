@@ -90,6 +90,7 @@ function reportUnset(accelerator: AcceleratorRequest, { document, report }: PodS
     const unset = missing.find(({ span, printsNothing }) => printsNothing && span.start >= start && span.end <= end);
     if (unset === undefined) continue;
     report({
+      severity: 'info',
       message: `The chart's values have no ${shorten(unset.path, 30)}, so ${shorten(accelerator.resource, 30)} is empty unless a release sets it: the container starts without it`,
       span: spanOf(at),
     });
