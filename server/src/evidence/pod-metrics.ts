@@ -105,11 +105,13 @@ export function exportedInstead(name: string): string | undefined {
   const [server = ''] = written.split('_', 1);
   const own = metricNames.filter((one) => one.startsWith(`${server}_`));
   const isKnown =
-    own.some((one) => written.startsWith(one)) || /^\w+_(?:prompt|generation|request|iteration)_/.test(written);
+    own.some((one) => written.startsWith(one)) ||
+    /^\w+_(?:prompt|generation|iteration)_|_request_(?!queue_(?!time))/.test(written);
   if (own.length === 0 || isKnown || /router|incoming/.test(written)) return undefined;
   const words = written.split('_').slice(1).map(stem);
   const subject = words.filter((word) => !amounts.has(word));
-  const plain = inOtherWords(server, subject);
+  // A time in a queue is not its length.
+  const plain = words.some((word) => times.has(word)) ? undefined : inOtherWords(server, subject);
   if (plain !== undefined || subject.length < 2) return plain;
   const meant = own.find((one) => {
     const parts = new Set(one.split('_').map(stem));
@@ -130,6 +132,7 @@ const vllmCounts = ['vllm:num_requests_waiting', 'vllm:num_requests_running'] as
 const sglangCounts = ['sglang:num_queue_reqs', 'sglang:num_running_reqs'] as const;
 const waitingWords = wordSet('queue queued pending waiting backlog');
 const runningWords = wordSet('running active inflight concurrent');
+const times = wordSet('second time latency duration ms millisecond');
 const amounts = wordSet('num number count total sum bucket avg depth length len size req second');
 
 /** `requests` and `reqs` as `req`. */

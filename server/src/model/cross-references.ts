@@ -93,6 +93,12 @@ export interface CrossReferences {
   servicesLike(namespace: string | null, name: string): readonly Referenced<ServiceFacts>[];
   /** The only Service of a name, if it is in the same file, but in another namespace. */
   serviceElsewhere(namespace: string | null, name: string): InNamespace<Table<string>> | undefined;
+  /** The name of the only Service, or of the only workload whose pods have these labels, if it is in the same file, but in another namespace. */
+  labeledElsewhere(
+    what: 'service' | 'workload',
+    namespace: string | null,
+    labels: Table<string>,
+  ): InNamespace<string> | undefined;
   /** The cloud that reads the annotations of a ServiceAccount; null if none does. */
   accountCloud(namespace: string | null, name: string): string | null;
   /** The model by the config.json in a folder of the workspace with its name, or with the end of its path. */
@@ -297,6 +303,7 @@ export const noCrossReferences: CrossReferences = {
   service: () => undefined,
   servicesLike: () => [],
   serviceElsewhere: () => undefined,
+  labeledElsewhere: () => undefined,
   accountCloud: () => null,
   modelConfig: () => undefined,
   mayBePatch: () => true,

@@ -203,6 +203,7 @@ function checkMonitor(
     // PodMonitoring also takes the number of a port, which no container need declare.
     if (ports.some((port) => asNumber(port) !== undefined)) return;
     checkPods(first, ports.map(asText), namespace, wanted, context);
+    checkPodsElsewhere(kind, selector, namespace, wanted, context);
     return;
   }
   const found = context.crossReferences.servicesLabeled(namespace, wanted);
@@ -211,10 +212,13 @@ function checkMonitor(
   const names = new Set(ports.map(asText));
   // Kustomize adds labels to Services.
   if (found.length === 0 && !context.crossReferences.mayBePatch()) {
-    const stray = namespace && name ? context.crossReferences.serviceElsewhere(namespace, name) : undefined;
+    const named = namespace && name ? context.crossReferences.serviceElsewhere(namespace, name) : undefined;
+    const stray = named?.namespace
+      ? { namespace: named.namespace, facts: name ?? '' }
+      : context.crossReferences.labeledElsewhere('service', namespace, wanted);
     if (stray?.namespace) {
       context.report({
-        message: `Service ${shorten(name ?? '', 24)} is in namespace ${shorten(stray.namespace, 22)}: without a namespaceSelector, the ${kind} looks only in ${shorten(namespace ?? '', 24)}`,
+        message: `Service ${shorten(stray.facts, 24)} is in namespace ${shorten(stray.namespace, 22)}: without a namespaceSelector, the ${kind} looks only in ${shorten(namespace ?? '', 24)}`,
         span: keySpanOf(selector ?? first),
       });
     } else checkMonitorLabels(selector, kind, namespace, wanted, context);
@@ -252,6 +256,23 @@ function checkPods(
   report({
     message: `${first.kind} ${shorten(first.name, 22)} has no container port named ${shorten(asText(at) ?? '', 20)}${known.length === 0 ? '' : `, only ${shorten(known.join(', '), 26)}`}: Prometheus gets no metrics from its pods`,
     span: spanOf(at),
+  });
+}
+
+/** Reports a PodMonitor without pods in its namespace, if the file has them in another one. */
+function checkPodsElsewhere(
+  kind: string,
+  selector: Cursor,
+  namespace: string | null,
+  wanted: Table<string>,
+  { crossReferences, report }: RuleContext,
+): void {
+  const stray = namespace === null ? undefined : crossReferences.labeledElsewhere('workload', namespace, wanted);
+  if (!stray?.namespace || crossReferences.keptRunning(namespace, wanted).length > 0 || crossReferences.mayBePatch())
+    return;
+  report({
+    message: `${shorten(stray.facts, 30)} is in namespace ${shorten(stray.namespace, 24)}: ${kind === 'PodMonitoring' ? 'a' : 'without a namespaceSelector, the'} ${kind} looks only in its own, ${shorten(namespace ?? '', 24)}`,
+    span: keySpanOf(selector),
   });
 }
 

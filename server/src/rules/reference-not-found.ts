@@ -3,6 +3,7 @@ import { targetOf } from '../evidence/scaler-target.ts';
 import { writtenText } from '../evidence/written.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import type { Dangling } from '../model/cross-references.ts';
+import { groupOf } from '../model/manifest.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asText, entries, getIn, isIncomplete, isTemplated, isUnseen, keyOf, spanOf } from '../yaml/cursor.ts';
@@ -20,7 +21,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * nothing. The API server accepts all of them without a warning. A pod without its claim stays Pending; for a claim or a PriorityClass of the same
  * file, the severity is warning. A StatefulSet whose `serviceName` names a missing Service gives its pods no DNS names, so their ranks do not find each other;
  * it is reported if the file has a Service for these pods. The claim in a `pvc://` address of KServe, logins to registries and ServiceAccounts
- * of the same file are also compared, and ConfigMaps and Secrets with the namespace of the pod. It is error for a scaler whose target has another kind: KEDA looks for a Deployment unless `kind` says otherwise.
+ * of the same file are also compared, and ConfigMaps and Secrets with the namespace of the pod. It is error for a scaler whose target has another kind (KEDA looks for a
+ * Deployment unless `kind` says otherwise), and for an HPA whose target has no `apiVersion`, or another one: it looks for a Deployment of the core group.
  *
  * ```yaml invalid
  * apiVersion: keda.sh/v1alpha1
@@ -94,6 +96,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * ## Sources
  *
  * - [KEDA: ScaledObject](https://keda.sh/docs/latest/reference/scaledobject-spec/#scaletargetref)
+ * - [kubernetes#86032: an HPA without the apiVersion of its target](https://github.com/kubernetes/kubernetes/issues/86032)
  * - [Kueue: Run a Kubernetes Job](https://kueue.sigs.k8s.io/docs/tasks/run/jobs/)
  */
 export default defineRule({
@@ -105,6 +108,7 @@ export default defineRule({
     checkServiceName(podSet, context);
   },
   manifest(manifest, context) {
+    checkTargetGroup(manifest, context);
     checkScaler(manifest, context);
     for (const found of context.crossReferences.dangling(manifest)) {
       const { at, name, near } = found;
@@ -236,6 +240,32 @@ function checkScaler(manifest: Manifest, context: RuleContext): void {
         : [],
   });
 }
+
+/**
+ * Reports an HPA that looks for its target in another API group. Without apiVersion, it looks in the core group.
+ * https://github.com/kubernetes/kubernetes/issues/86032
+ */
+function checkTargetGroup({ kind, root, isPatch }: Manifest, { crossReferences, document, report }: RuleContext): void {
+  const target = kind === 'HorizontalPodAutoscaler' ? getIn(root, 'spec', 'scaleTargetRef') : undefined;
+  const [at, written] = [getIn(target, 'kind'), getIn(target, 'apiVersion')];
+  if (target === undefined || at === undefined || isUnseen(at) || isUnseen(written) || isIncomplete(target)) return;
+  const [named, version] = [asText(at) ?? '', asText(written)];
+  const isMissing = version === undefined || version === '';
+  const isApp = apps.has(named);
+  if (isMissing ? !/^[A-Z]/.test(named) || named === 'ReplicationController' : !isApp || groupOf(version) === 'apps')
+    return;
+  if (isMissing && (isPatch || crossReferences.mayBePatch())) return;
+  report({
+    severity: 'error',
+    message: `${isMissing ? 'Without apiVersion' : `With apiVersion ${shorten(version, 24)}`}, the HPA finds no ${shorten(named, 30)}${isApp ? ', which is in apps/v1' : ''}: it never scales`,
+    span: spanOf(written ?? at),
+    fixes: () =>
+      isApp ? [fix('Set apiVersion to apps/v1', 'unsafe', setKey(document, target, 'apiVersion', 'apps/v1'))] : [],
+  });
+}
+
+/** What HPAs scale in the group of Deployments. */
+const apps: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'ReplicaSet']);
 
 /** Only scalers refer to these. */
 const scaled: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'Rollout', 'LeaderWorkerSet']);

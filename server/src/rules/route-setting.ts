@@ -1,6 +1,7 @@
 import { titleOf } from '../catalog/program-records.ts';
 import { oneOf, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { hoursIn } from '../evidence/go-duration.ts';
+import { patternPath, sizeForNginx } from '../evidence/nginx-values.ts';
 import { backendsOf } from '../evidence/route-backends.ts';
 import { placesAt, writtenText } from '../evidence/written.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
@@ -30,7 +31,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ingress-nginx reads its timeouts as whole numbers of seconds: it ignores `600s`, and long answers of a model end after the default of 60 s.
  * `rewrite-target` replaces the whole path: `/` without groups turns `/llm/v1/models` into `/`, and `/$2` without a second group in the path
  * is `/`, too. The server answers 404 and holds its GPUs. Controllers ignore the annotations of others, and ingress-nginx those that it does not have
- * (`read-timeout`). Without an httpGet readinessProbe, GKE's load balancer checks the path `/`, on which vLLM has no page, and sends no requests.
+ * (`read-timeout`) or cannot read (`proxy-body-size: 100MB`). Since 1.12, it rejects a regular expression in a path of type Prefix or Exact by default. Without an httpGet readinessProbe, GKE's load balancer checks the path `/`, on which vLLM has no page, and sends no requests.
  * AWS's sends them to node ports by default, which a Service of type ClusterIP does not have (information). Timeouts of an HTTPRoute or a VirtualService have a unit, and `backendRequest` is not
  * longer than `request`; the API server rejects others. Knative, also behind KServe, rejects a timeout above 600 s, unless the cluster sets another maximum
  * (information).
@@ -84,6 +85,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## Sources
  *
  * - [ingress-nginx: timeouts](https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/annotations/#custom-timeouts)
+ * - [ingress-nginx: strict-validate-path-type](https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/configmap/#strict-validate-path-type)
  * - [ingress-nginx#11726](https://github.com/kubernetes/ingress-nginx/issues/11726)
  * - [GKE: health checks of an Ingress](https://cloud.google.com/kubernetes-engine/docs/concepts/ingress#health_checks)
  * - [AWS Load Balancer Controller: annotations](https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/ingress/annotations/)
@@ -139,9 +141,12 @@ function checkIngress(manifest: Manifest, context: RuleContext): void {
       fixes: () => [fix(`Change to ${seconds}`, 'unsafe', replaceScalar(document, at, seconds))],
     });
   }
+  checkSize(getIn(annotations, `${prefix}proxy-body-size`), context);
   const at = getIn(annotations, `${prefix}rewrite-target`);
   const target = isUnseen(at) ? undefined : asText(at);
   const paths = placesAt(root, 'spec.rules.*.http.paths.*');
+  // F5's controller has the same class, but other annotations.
+  if (entries(annotations).some((one) => keyOf(one).startsWith(prefix))) checkPathTypes(paths, context);
   if (at === undefined || target === undefined || paths.some((one) => isUnseen(getIn(one, 'path')))) return;
   const wanted = Math.max(0, ...[...target.matchAll(/\$(\d)/g)].map(([, group]) => Number(group)));
   if (wanted === 0 && target !== '/') return;
@@ -161,6 +166,29 @@ function checkIngress(manifest: Manifest, context: RuleContext): void {
     });
     return;
   }
+}
+
+function checkSize(at: Cursor | undefined, { document, report }: RuleContext): void {
+  const written = writtenText(at) ?? '';
+  const meant = sizeForNginx(written);
+  if (at === undefined || meant === undefined) return;
+  report({
+    message: `proxy-body-size must be a number with k, m or g, not ${written}: ingress-nginx does not accept it, and its default of 1 MB applies`,
+    span: spanOf(at),
+    fixes: () => [fix(`Change to ${meant}`, 'unsafe', replaceScalar(document, at, meant))],
+  });
+}
+
+function checkPathTypes(paths: readonly Cursor[], { document, report }: RuleContext): void {
+  const found = patternPath(paths);
+  if (found === undefined) return;
+  const { path, type, typeAt } = found;
+  const meant = 'ImplementationSpecific';
+  report({
+    message: `pathType ${type} does not allow the regular expression ${shorten(path, 30)}: since 1.12, ingress-nginx rejects the Ingress by default`,
+    span: spanOf(typeAt),
+    fixes: () => [fix(`Set pathType to ${meant}`, 'unsafe', replaceScalar(document, typeAt, meant))],
+  });
 }
 
 /** Reports annotations about timeouts and the like that no controller of this class has. */

@@ -207,6 +207,39 @@ export function serviceElsewhere(
   return found && selects ? { namespace: found.object.namespace, facts: selects } : undefined;
 }
 
+/** The only Service, or else pods of a workload, with these labels in the same file, if they are in another namespace. */
+export function labeledElsewhere(
+  scope: Scope,
+  what: 'service' | 'workload',
+  namespace: string | null,
+  labels: Table<string>,
+): InNamespace<string> | undefined {
+  const file = scope.workspace.file(scope.key);
+  const wanted = Object.entries(labels);
+  const like = file && labeledObjects(file.summary).get(JSON.stringify([what, ...(wanted[0] ?? [])]));
+  // A file may have thousands with the label.
+  if (like === undefined || like.length > 50) return undefined;
+  const found = like.filter((object) => wanted.every(([key, value]) => factsAs(object, what)?.labels?.[key] === value));
+  const [only, ...others] = found;
+  if (only === undefined || others.length > 0 || hasSetters(scope)) return undefined;
+  const isWritten = [only.namespace, namespace].every((one) => /^[a-z0-9-]+$/.test(one ?? ''));
+  return isWritten && only.namespace !== namespace ? { namespace: only.namespace, facts: only.name } : undefined;
+}
+
+/** The Services and workloads of a file by each of their labels. */
+const labeledObjects = once((summary: FileSummary): ReadonlyMap<string, readonly ObjectSummary[]> => {
+  const found = new Map<string, ObjectSummary[]>();
+  for (const object of summary.objects()) {
+    for (const what of ['service', 'workload'] as const) {
+      for (const label of Object.entries(factsAs(object, what)?.labels ?? {})) {
+        const key = JSON.stringify([what, ...label]);
+        found.set(key, [...(found.get(key)?.slice(0, 50) ?? []), object]);
+      }
+    }
+  }
+  return found;
+});
+
 /** The Services of the same file and namespace with almost this name. Kustomizations and installers rename them. */
 export function servicesLike(
   scope: Scope,

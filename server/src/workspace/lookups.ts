@@ -7,6 +7,7 @@ import { claimKinds, claimUsers } from './claim-users.ts';
 import {
   dangling,
   dependenciesOf,
+  labeledElsewhere,
   likelyTargets,
   mayBePatch,
   otherNamespace,
@@ -175,6 +176,12 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
     serviceElsewhere: (namespace, name) =>
       read([...dependenciesOf({ kinds: ['/Service'] }), kustomizationKind], ['serviceElsewhere', namespace, name], () =>
         serviceElsewhere(scope, namespace, name),
+      ),
+    labeledElsewhere: (what, namespace, labels) =>
+      read(
+        [...(what === 'service' ? ['Service'] : ['Deployment', 'StatefulSet']), kustomizationKind],
+        ['labeledElsewhere', what, namespace, JSON.stringify(labels)],
+        () => labeledElsewhere(scope, what, namespace, labels),
       ),
     accountCloud: (namespace, name) =>
       read(['ServiceAccount'], ['accountCloud', namespace, name], () =>
