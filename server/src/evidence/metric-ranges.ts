@@ -49,12 +49,43 @@ export interface RangedMetric {
 
 /** The only metric of a query that returns its values, or sums of percentages; undefined if it computes something else. */
 export function rangedMetric(query: string): RangedMetric | undefined {
+  const only = onlyMetric(query);
+  const most = only && mostOf(only.name);
+  // Sums of ratios have no bound.
+  if (only === undefined || most === undefined || (most === 1 && only.isSum)) return undefined;
+  return { name: only.name, most };
+}
+
+/** The counter of a model server whose values or sums a query returns as they are; undefined if it computes rates or something else. */
+export function rawCounter(query: string): string | undefined {
+  const name = onlyMetric(query)?.name;
+  return name !== undefined && (isCounter(name) || totals.test(name)) ? name : undefined;
+}
+
+/** Whether the servers of models count up this metric as long as they run. Adapters convert and rename those that end in `_total`. */
+export function isCounter(metric: string): boolean {
+  return counters.has(metric);
+}
+
+/**
+ * https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/user_guide/metrics.html
+ * https://huggingface.co/docs/text-generation-inference/reference/metrics
+ */
+const counters = wordSet(
+  'nv_inference_request_success nv_inference_request_failure nv_inference_count nv_inference_exec_count',
+  'nv_inference_request_duration_us nv_inference_queue_duration_us nv_inference_compute_input_duration_us',
+  'nv_inference_compute_infer_duration_us nv_inference_compute_output_duration_us',
+  'tgi_request_count tgi_request_success te_request_count te_request_success',
+);
+
+/** Counters and histograms by the endings that Prometheus gives them. */
+const totals = /^(?:vllm|sglang):\w+_(?:total|count|sum|bucket)$/;
+
+/** The only metric of a query without arithmetic and rates, and whether the query adds up its values. */
+function onlyMetric(query: string): { readonly name: string; readonly isSum: boolean } | undefined {
   if (query.length > 10_000) return undefined;
   const bare = withoutLabels(query);
   if (/[^\w:.,()\s]/.test(bare)) return undefined;
   const [name, ...others] = new Set((bare.match(/\b[a-z_][\w:]*/gi) ?? []).filter((word) => !keeping.has(word)));
-  const most = name === undefined || others.length > 0 ? undefined : mostOf(name);
-  // Sums of ratios have no bound.
-  if (name === undefined || most === undefined || (most === 1 && /\bsum\b/.test(bare))) return undefined;
-  return { name, most };
+  return name === undefined || others.length > 0 ? undefined : { name, isSum: /\bsum\b/.test(bare) };
 }

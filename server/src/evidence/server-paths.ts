@@ -80,6 +80,19 @@ export function isForeignHealthPath(path: string, { name, health }: ServerPaths)
   return foreign.has(own) && !(name === titleOf('llama-server') && own === '/v1/health');
 }
 
+/**
+ * Whether a server answers a path only to requests with its API key, which the container sets.
+ * https://docs.vllm.ai/en/latest/usage/security.html
+ */
+export function needsKey(path: string, { name }: ServerPaths, { command, args, env }: Container): boolean {
+  const isVllm = name === 'vLLM';
+  if (!path.startsWith('/v1/') || (!isVllm && name !== titleOf('sglang'))) return false;
+  return (
+    (isVllm && env.some((one) => one.name === 'VLLM_API_KEY' && one.value?.value !== '')) ||
+    [...command, ...args].some(({ value }) => /(?:^|\s)--api-key(?:[\s=]|$)/.test(value))
+  );
+}
+
 /** What `helm create`, Kubernetes, Triton, NIM and others use. */
 const foreign = wordSet(
   '/healthz /livez /readyz /live /ready /liveness /readiness /healthcheck /api/health /v1/health /v1/health/live',

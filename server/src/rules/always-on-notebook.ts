@@ -7,7 +7,7 @@ import { groupOf } from '../model/manifest.ts';
 import { useOf } from '../model/process-input.ts';
 import { isValues } from '../model/values.ts';
 import type { Container } from '../model/workload.ts';
-import { asBoolean, type Cursor, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, asNumber, type Cursor, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { someText } from '../yaml/texts.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -162,7 +162,15 @@ function nounOf(container: Container, { podSet: { pods } }: PodSetContext): stri
   const ssh =
     sshImages.test(repository) ||
     [...command, ...args].some(({ value }) => /(?:^|[\s/;&])(?:sshd(?:\s|$)|service\s+sshd?\s+start\b)/.test(value));
-  return ssh && pods.max === 1 ? 'SSH server' : undefined;
+  return (ssh || (command.length + args.length === 0 && hasOnlyShells(container))) && pods.max === 1
+    ? 'SSH server'
+    : undefined;
+}
+
+/** Whether a container declares port 22, and other ports only for notebooks. */
+function hasOnlyShells({ at }: Container): boolean {
+  const ports = items(getIn(at, 'ports')).map((one) => asNumber(getIn(one, 'containerPort')));
+  return ports.includes(22) && ports.every((port) => port === 22 || port === 8888);
 }
 
 const stopping = either(

@@ -1,4 +1,4 @@
-import { isMilliseconds, mostOf, type RangedMetric, rangedMetric } from '../evidence/metric-ranges.ts';
+import { isCounter, isMilliseconds, mostOf, type RangedMetric, rangedMetric, rawCounter } from '../evidence/metric-ranges.ts';
 import { withoutLabels } from '../evidence/pod-metrics.ts';
 import { placesAt } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -10,14 +10,16 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A threshold is outside the range of its metric: a percentage for one between 0 and 1, a fraction for one between 0 and 100, or less than a
- * millisecond for a latency.
+ * A threshold is outside the range of its metric: a percentage for one between 0 and 1, a fraction for one between 0 and 100, less than a
+ * millisecond for a latency, or any number for a counter, which only grows.
  *
  * ## Why
  *
  * `DCGM_FI_DEV_GPU_UTIL` is a percentage, but the profiling metrics of DCGM (`DCGM_FI_PROF_GR_ENGINE_ACTIVE`) and vLLM's `gpu_cache_usage_perc` are between 0
  * and 1. With a target of 80 for these, an autoscaler never adds a replica. With a target of 0.8 for a percentage, it runs the maximum at almost any load. An alert never
  * fires, or always does. In a quantity, `500m` is one half, so a latency in milliseconds always exceeds it.
+ * Triton's `nv_inference_queue_duration_us` is the time of all requests since the server's start. Without `rate()`, a counter stays above each threshold once
+ * it is there, and the autoscaler never removes a replica.
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2
@@ -56,12 +58,13 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * For queries that compute something else (sums of ratios, quotients, rates), for metrics that an adapter renames, for targets that the GPUs of one pod can reach together,
- * if there is one replica at most, and for alerts that compare with 0 or 1.
+ * if there is one replica at most, and for alerts that compare with 0 or 1. A counter in an HPA is information, because an adapter may compute its rate.
  *
  * ## Sources
  *
  * - [NVIDIA: DCGM profiling metrics](https://docs.nvidia.com/datacenter/dcgm/latest/user-guide/feature-overview.html#profiling-metrics)
  * - [NVIDIA: DCGM Exporter metrics](https://docs.nvidia.com/datacenter/dcgm/latest/reference/dcgm-exporter-metrics.html)
+ * - [Prometheus: metric types](https://prometheus.io/docs/concepts/metric_types/#counter)
  * - [vLLM: production metrics](https://docs.vllm.ai/en/stable/usage/metrics/)
  */
 export default defineRule({
@@ -89,6 +92,14 @@ function checkMetric(metric: Cursor, context: RuleContext): void {
   const target = getIn(at, 'target', 'averageValue');
   const most = isTemplated(name) ? undefined : mostOf(asText(name) ?? '');
   if (target === undefined || isTemplated(name) || isTemplated(target)) return;
+  if (name !== undefined && isCounter(asText(name) ?? '')) {
+    context.report({
+      severity: 'info',
+      message: `${shorten(asText(name) ?? '', 50)} is a counter, which only grows: unless an adapter computes its rate, the HPA never removes a replica`,
+      span: spanOf(name),
+    });
+    return;
+  }
   if (most === undefined) checkMilliseconds(target, asText(name) ?? '', context);
   else check(target, { name: asText(name) ?? '', most }, mostGpus, 'the HPA', context);
 }
@@ -111,6 +122,14 @@ function checkMilliseconds(at: Cursor, name: string, context: RuleContext): void
 function checkTrigger(trigger: Cursor, kind: string, context: RuleContext): void {
   const [type, query] = [getIn(trigger, 'type'), getIn(trigger, 'metadata', 'query')];
   if (asText(type) !== 'prometheus' || isTemplated(type) || isTemplated(query)) return;
+  const counter = rawCounter(asText(query) ?? '');
+  if (query !== undefined && counter !== undefined) {
+    context.report({
+      message: `${shorten(counter, 50)} is a counter, which only grows: without rate(), the ${kind} ${kind === 'ScaledJob' ? 'always starts more jobs' : 'never removes a replica'}`,
+      span: spanOf(query),
+    });
+    return;
+  }
   const metric = rangedMetric(asText(query) ?? '');
   for (const key of ['threshold', 'activationThreshold']) {
     const threshold = getIn(trigger, 'metadata', key);

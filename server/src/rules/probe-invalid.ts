@@ -3,7 +3,7 @@ import { waitingProbe } from '../evidence/ordered-start.ts';
 import { undeclaredPorts } from '../evidence/probe-ports.ts';
 import { probesOf } from '../evidence/probes.ts';
 import { isPodSpec, isWholePod, rejectionOf } from '../evidence/rejection.ts';
-import { isForeignHealthPath, type ServerPaths, serverPaths } from '../evidence/server-paths.ts';
+import { isForeignHealthPath, needsKey, type ServerPaths, serverPaths } from '../evidence/server-paths.ts';
 import { isAlone, soleServer } from '../evidence/sole-server.ts';
 import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
 import { useOf } from '../model/process-input.ts';
@@ -37,7 +37,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * once (`successThreshold: 1`), and a readiness probe, which stops nothing, has no grace period. Init containers run to completion and have
  * no probes, unless they are sidecars. A probe of a named port fails if the container declares no port with that name. Triton answers on
  * port 8000; by default, its ports 8001 and 8002 have only gRPC and metrics. vLLM answers on `/health`, and with 404 on `/`, which is the
- * path in the probes that `helm create` writes, and on paths of other servers; Ollama answers on `/`. This is also checked in the values of charts. A `preStop` hook that sleeps as long as
+ * path in the probes that `helm create` writes, and on paths of other servers; with an API key, it answers `/v1/models` with 401. Ollama answers on `/`. This is also checked in the values of charts. A `preStop` hook that sleeps as long as
  * `terminationGracePeriodSeconds` (30 by default) leaves the server no time to stop, and the API server rejects a longer `sleep` action.
  *
  * ```yaml invalid
@@ -86,6 +86,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * - [Kubernetes: probes](https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-readiness-startup-probes/)
  * - [Triton: the server's ports](https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/getting_started/quickstart.html)
+ * - [vLLM: which paths the API key protects](https://docs.vllm.ai/en/latest/usage/security.html)
  * - [Ollama: routes](https://github.com/ollama/ollama/blob/main/server/routes.go)
  * - [vllm-project/vllm#6194](https://github.com/vllm-project/vllm/issues/6194), [vllm-project/vllm#1245](https://github.com/vllm-project/vllm/issues/1245)
  * - [Kubernetes: validation of pods](https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/validation.go)
@@ -258,7 +259,9 @@ function checkPaths(server: ServerPaths, container: Container, context: PodSetCo
     const path = getIn(request, 'path');
     const text = path === undefined ? '/' : writtenText(path);
     if (probe === undefined || request?.node.kind !== 'map' || isIncomplete(request) || text === undefined) continue;
-    if (!isForeignHealthPath(text, server) || asBoolean(getIn(probe, 'enabled')) === false) continue;
+    // Headers may have the key.
+    const lacksKey = needsKey(text, server, container) && getIn(request, 'httpHeaders') === undefined;
+    if (!(lacksKey || isForeignHealthPath(text, server)) || asBoolean(getIn(probe, 'enabled')) === false) continue;
     if (!isApiPort(getIn(request, 'port'), server, container, workload)) continue;
     const effect = type === 'readiness' ? 'the pod never becomes ready' : 'the kubelet keeps restarting the container';
     report({
@@ -267,7 +270,9 @@ function checkPaths(server: ServerPaths, container: Container, context: PodSetCo
         !isValues(workload) && soleServer(container) !== undefined && isAlone(container, podSet, workload)
           ? 'error'
           : 'warning',
-      message: `The ${type} probe requests ${text} from ${server.name}, which answers ${server.status}: ${effect}`,
+      message: lacksKey
+        ? `The ${type} probe requests ${text} without the API key, so ${server.name} answers 401: ${effect}`
+        : `The ${type} probe requests ${text} from ${server.name}, which answers ${server.status}: ${effect}`,
       span: spanOf(path ?? request),
       fixes: () => {
         const right = type === 'liveness' ? server.health.replace(/ready$/, 'live') : server.health;
