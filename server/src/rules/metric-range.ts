@@ -1,4 +1,11 @@
-import { isCounter, isMilliseconds, mostOf, type RangedMetric, rangedMetric, rawCounter } from '../evidence/metric-ranges.ts';
+import {
+  isCounter,
+  isMilliseconds,
+  mostOf,
+  type RangedMetric,
+  rangedMetric,
+  rawCounter,
+} from '../evidence/metric-ranges.ts';
 import { withoutLabels } from '../evidence/pod-metrics.ts';
 import { placesAt } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
