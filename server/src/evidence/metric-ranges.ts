@@ -11,7 +11,7 @@ import { withoutLabels } from './pod-metrics.ts';
 const ratios = wordSet(
   'DCGM_FI_PROF_GR_ENGINE_ACTIVE DCGM_FI_PROF_SM_ACTIVE DCGM_FI_PROF_SM_OCCUPANCY DCGM_FI_PROF_DRAM_ACTIVE',
   'DCGM_FI_PROF_PIPE_TENSOR_ACTIVE DCGM_FI_PROF_PIPE_FP64_ACTIVE DCGM_FI_PROF_PIPE_FP32_ACTIVE DCGM_FI_PROF_PIPE_FP16_ACTIVE',
-  'vllm_gpu_cache_usage_perc vllm_kv_cache_usage_perc vllm_cpu_cache_usage_perc sglang_token_usage nv_gpu_utilization',
+  'vllm_gpu_cache_usage_perc vllm_kv_cache_usage_perc vllm_cpu_cache_usage_perc sglang_token_usage nv_gpu_utilization DCGM_FI_DEV_FB_USED_PERCENT',
 );
 
 /** Metrics between 0 and 100. https://docs.nvidia.com/datacenter/dcgm/latest/reference/dcgm-exporter-metrics.html */
@@ -22,6 +22,14 @@ export function mostOf(metric: string): 1 | 100 | undefined {
   const name = metric.replace(':', '_');
   return ratios.has(name) ? 1 : percents.has(name) ? 100 : undefined;
 }
+
+/** The first metric about the used or free memory of GPUs in a text. */
+export function gpuMemoryMetric(text: string): string | undefined {
+  return gpuMemory.exec(text.slice(0, 10_000))?.[0];
+}
+
+const gpuMemory =
+  /\b(?:DCGM_FI_DEV_FB_(?:USED|FREE)(?:_PERCENT)?|nv_gpu_memory_used_bytes|(?:nvidia_)?gpu_mem(?:ory)?_(?:us(?:ed|age)|util)[a-z_]*)\b/;
 
 /** Whether a metric is a latency in milliseconds by its name: `request_latency_ms`, `ttft_milliseconds_p95`. */
 export function isMilliseconds(metric: string): boolean {

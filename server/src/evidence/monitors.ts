@@ -1,6 +1,17 @@
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
-import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, items, keyOf } from '../yaml/cursor.ts';
+import {
+  asNumber,
+  asString,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isUnseen,
+  items,
+  keyOf,
+} from '../yaml/cursor.ts';
 import { type Table, tableOf } from '../yaml/table.ts';
 
 /** What an object tells a Prometheus to read: pods, or Services, by their labels. */
@@ -46,4 +57,23 @@ export function monitorOf({ apiVersion, kind, root }: Manifest): Monitor | undef
   if (entries(selector).length > 1 || getIn(spec, 'namespaceSelector') !== undefined) return undefined;
   const wanted = tableOf(labels.map((label): [string, string] => [keyOf(label), asText(label) ?? '']));
   return { ofPods: known.ofPods, selector, wanted, endpoints: items(list) };
+}
+
+/** The first number in place of the name of a port, and the first label that is outside of matchLabels. */
+export function monitorMistakes({
+  apiVersion,
+  kind,
+  root,
+}: Manifest): readonly [number?: Cursor | undefined, label?: Cursor | undefined] {
+  const known = kinds.get(`${groupOf(apiVersion)}/${kind}`);
+  // Google's kind also takes numbers.
+  if (known === undefined || kind === 'PodMonitoring') return [];
+  const ports = items(getIn(root, 'spec', known.list)).map((one) => getIn(one, 'port'));
+  const selector = getIn(root, 'spec', 'selector');
+  return [
+    ports.find((port) => !isUnseen(port) && asNumber(port) !== undefined && asString(port) === undefined),
+    entries(isIncomplete(selector) ? undefined : selector).find(
+      (one) => !/^match(?:Labels|Expressions)$/.test(keyOf(one)),
+    ),
+  ];
 }

@@ -1,4 +1,4 @@
-import { isMonitor, type Monitor, monitorOf } from '../evidence/monitors.ts';
+import { isMonitor, type Monitor, monitorMistakes, monitorOf } from '../evidence/monitors.ts';
 import { type Backend, backendsOf } from '../evidence/route-backends.ts';
 import { calledService, configMapUrls, type ServiceUrl, serviceUrls } from '../evidence/service-urls.ts';
 import { isUnknown } from '../evidence/written.ts';
@@ -15,6 +15,7 @@ import {
   getIn,
   isIncomplete,
   isUnseen,
+  keyOf,
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
@@ -31,7 +32,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * The port of a backend is a port of the Service, not of its pods. With another one, every request fails, while the server holds its GPUs. A
  * ServiceMonitor names ports of Services: without one of that name, Prometheus gets no metrics, and what scales on them does not scale.
  * It selects Services of its own namespace, unless a `namespaceSelector` names others.
- * A PodMonitor names ports of containers. The targets in the settings of Prometheus are addresses of Services.
+ * A PodMonitor names ports of containers. Both take names, not numbers, and their labels are in `matchLabels`. The targets in the settings of Prometheus are addresses of Services.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -94,6 +95,11 @@ export default defineRule({
       return;
     if (kind === 'ConfigMap') {
       for (const url of configMapUrls(manifest)) checkUrl(url, namespace, context);
+      return;
+    }
+    const [number, label] = monitorMistakes(manifest);
+    if (number !== undefined || label !== undefined) {
+      checkShape(kind, number, label, context);
       return;
     }
     const monitor = monitorOf(manifest);
@@ -188,6 +194,22 @@ function checkName(
 /** The known ports of a Service in the same file that sends requests to pods. */
 function portsOf(found: Referenced<ServiceFacts> | undefined): readonly ServicePort[] | undefined {
   return found?.file === null && found.facts.selects !== null ? (found.facts.ports ?? undefined) : undefined;
+}
+
+/** Reports a monitor with a number for the name of a port, or with labels that are not in matchLabels. */
+function checkShape(kind: string, port: Cursor | undefined, label: Cursor | undefined, { report }: RuleContext): void {
+  if (port !== undefined)
+    report({
+      severity: 'error',
+      message: `port of a ${kind} must be the name of a port, a string, not the number ${asText(port)}: the API server rejects the object`,
+      span: spanOf(port),
+    });
+  if (label !== undefined)
+    report({
+      severity: 'error',
+      message: `Label ${shorten(keyOf(label), 30)} belongs in selector.matchLabels: kubectl rejects the ${kind}, and other clients drop it and select everything`,
+      span: keySpanOf(label),
+    });
 }
 
 /** Reports a ServiceMonitor of whose ports the Services that it selects have none. */

@@ -1,4 +1,6 @@
+import { titleOf } from '../catalog/program-records.ts';
 import { knativeMetric } from '../evidence/knative-metric.ts';
+import { gpuMemoryMetric } from '../evidence/metric-ranges.ts';
 import { isUtilization, resourceMetrics } from '../evidence/resource-metrics.ts';
 import { nameOfGpuTarget, targetOf } from '../evidence/scaler-target.ts';
 import { valuesScaler } from '../evidence/values-scaler.ts';
@@ -29,13 +31,14 @@ import type { Span } from '../yaml/span.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * An autoscaler scales a GPU server on CPU or memory alone.
+ * An autoscaler scales a GPU server on CPU or memory alone, or on GPU memory that its server reserves.
  *
  * ## Why
  *
  * The CPU of a model server says little about its load: its GPU can be full and requests can wait while the CPU is nearly idle. The autoscaler
  * then adds no replica. Conversely, a server that polls its GPU in a busy loop looks loaded without any traffic, and idle replicas keep their
- * GPUs. The number of queued requests and their latency reflect the load.
+ * GPUs. The number of queued requests and their latency reflect the load. vLLM and SGLang reserve most of a GPU's memory at their start, so its use is the same
+ * without requests and with many: the autoscaler always runs the maximum or never adds a replica.
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2
@@ -103,6 +106,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## Sources
  *
  * - [kedacore/keda#7538](https://github.com/kedacore/keda/issues/7538)
+ * - [vLLM: conserving memory](https://docs.vllm.ai/en/latest/configuration/conserving_memory.html)
  * - [kserve/kserve#3561](https://github.com/kserve/kserve/issues/3561)
  * - [Kubernetes: HorizontalPodAutoscaler, with CPU as its default metric](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/)
  */
@@ -110,6 +114,7 @@ export default defineRule({
   topic: 'autoscaling',
   severity: 'warning',
   manifest(manifest, context) {
+    checkGpuMemory(manifest, context);
     const scaler = cpuMetric(manifest);
     if (scaler === undefined || (scaler.metric === byDefault && context.crossReferences.mayBePatch())) return;
     const target = targetOf(manifest, context.crossReferences);
@@ -143,6 +148,23 @@ export default defineRule({
     }
   },
 });
+
+/** Reports a metric of GPU memory for a server that reserves it. https://docs.vllm.ai/en/latest/configuration/conserving_memory.html */
+function checkGpuMemory(manifest: Manifest, { crossReferences, report }: RuleContext): void {
+  const { root, kind } = manifest;
+  if (!/^(?:HorizontalPodAutoscaler|ScaledObject)$/.test(kind)) return;
+  const metrics = items(getIn(root, 'spec', 'metrics')).flatMap((one) =>
+    ['pods', 'external', 'object'].map((field) => getIn(one, field, 'metric', 'name')),
+  );
+  const queries = items(getIn(root, 'spec', 'triggers')).map((one) => getIn(one, 'metadata', 'query'));
+  const at = [...metrics, ...queries].find((one) => one !== undefined && gpuMemoryMetric(asText(one) ?? ''));
+  const server = at === undefined ? undefined : targetOf(manifest, crossReferences)?.facts.server?.program;
+  if (at === undefined || isTemplated(at) || (server !== 'vllm' && server !== 'sglang')) return;
+  report({
+    message: `${titleOf(server)} reserves its GPU memory at its start: ${shorten(gpuMemoryMetric(asText(at) ?? '') ?? '', 40)} is the same under any load, so it scales to the maximum or never`,
+    span: spanOf(at),
+  });
+}
 
 /** Without metrics, which a patch may add. */
 const byDefault = 'CPU by default';

@@ -1,8 +1,8 @@
 import { titleOf } from '../catalog/program-records.ts';
 import { oneOf, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { hoursIn } from '../evidence/go-duration.ts';
-import { patternPath, sizeForNginx } from '../evidence/nginx-values.ts';
 import { backendsOf } from '../evidence/route-backends.ts';
+import { httpRouteMistakes, ingressMistakes, type RouteMistake, sizeForNginx } from '../evidence/route-paths.ts';
 import { placesAt, writtenText } from '../evidence/written.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -31,7 +31,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ingress-nginx reads its timeouts as whole numbers of seconds: it ignores `600s`, and long answers of a model end after the default of 60 s.
  * `rewrite-target` replaces the whole path: `/` without groups turns `/llm/v1/models` into `/`, and `/$2` without a second group in the path
  * is `/`, too. The server answers 404 and holds its GPUs. Controllers ignore the annotations of others, and ingress-nginx those that it does not have
- * (`read-timeout`) or cannot read (`proxy-body-size: 100MB`). Since 1.12, it rejects a regular expression in a path of type Prefix or Exact by default. Without an httpGet readinessProbe, GKE's load balancer checks the path `/`, on which vLLM has no page, and sends no requests.
+ * (`read-timeout`) or cannot read (`proxy-body-size: 100MB`). Since 1.12, it rejects a regular expression in a path of type Prefix or Exact by default. Other
+ * controllers also have no wildcards in them: `/` means all paths. Without an httpGet readinessProbe, GKE's load balancer checks the path `/`, on which vLLM has no page, and sends no requests.
  * AWS's sends them to node ports by default, which a Service of type ClusterIP does not have (information). Timeouts of an HTTPRoute or a VirtualService have a unit, and `backendRequest` is not
  * longer than `request`; the API server rejects others. Knative, also behind KServe, rejects a timeout above 600 s, unless the cluster sets another maximum
  * (information).
@@ -87,6 +88,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * - [ingress-nginx: timeouts](https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/annotations/#custom-timeouts)
  * - [ingress-nginx: strict-validate-path-type](https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/configmap/#strict-validate-path-type)
  * - [ingress-nginx#11726](https://github.com/kubernetes/ingress-nginx/issues/11726)
+ * - [AWS Load Balancer Controller#2269](https://github.com/kubernetes-sigs/aws-load-balancer-controller/issues/2269)
+ * - [Gateway API: HTTPPathMatch](https://gateway-api.sigs.k8s.io/reference/spec/#httppathmatch)
  * - [GKE: health checks of an Ingress](https://cloud.google.com/kubernetes-engine/docs/concepts/ingress#health_checks)
  * - [AWS Load Balancer Controller: annotations](https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/ingress/annotations/)
  * - [ingress-nginx: rewrite](https://kubernetes.github.io/ingress-nginx/examples/rewrite/)
@@ -100,9 +103,10 @@ export default defineRule({
   manifest(manifest, context) {
     const { kind, root } = manifest;
     if (kind === 'Ingress') checkIngress(manifest, context);
-    else if (kind === 'HTTPRoute')
+    else if (kind === 'HTTPRoute') {
+      reportAll(httpRouteMistakes(root), kind, context);
       for (const timeouts of placesAt(root, 'spec.rules.*.timeouts')) checkTimeouts(timeouts, context);
-    else if (kind === 'VirtualService')
+    } else if (kind === 'VirtualService')
       for (const at of placesAt(root, 'spec.http.*.timeout')) hours(at, kind, context);
     else checkRevision(manifest, context);
   },
@@ -127,6 +131,10 @@ function checkIngress(manifest: Manifest, context: RuleContext): void {
       span: spanOf(annotation),
     });
   checkAnnotations(annotations, asText(named), context);
+  // F5's controller has the same class, but other annotations.
+  const isNginx =
+    entries(annotations).some((one) => keyOf(one).startsWith(prefix)) && /^$|nginx/.test(asText(named) ?? '');
+  reportAll(ingressMistakes(root, isNginx), 'Ingress', context);
   if (/^gce(?:-internal)?$/.test(asText(named) ?? '')) checkHealth(manifest, context);
   if (asText(named) === 'alb') checkTargets(manifest, context);
   if (named !== undefined && !/nginx/.test(asText(named) ?? '')) return;
@@ -145,8 +153,6 @@ function checkIngress(manifest: Manifest, context: RuleContext): void {
   const at = getIn(annotations, `${prefix}rewrite-target`);
   const target = isUnseen(at) ? undefined : asText(at);
   const paths = placesAt(root, 'spec.rules.*.http.paths.*');
-  // F5's controller has the same class, but other annotations.
-  if (entries(annotations).some((one) => keyOf(one).startsWith(prefix))) checkPathTypes(paths, context);
   if (at === undefined || target === undefined || paths.some((one) => isUnseen(getIn(one, 'path')))) return;
   const wanted = Math.max(0, ...[...target.matchAll(/\$(\d)/g)].map(([, group]) => Number(group)));
   if (wanted === 0 && target !== '/') return;
@@ -179,16 +185,17 @@ function checkSize(at: Cursor | undefined, { document, report }: RuleContext): v
   });
 }
 
-function checkPathTypes(paths: readonly Cursor[], { document, report }: RuleContext): void {
-  const found = patternPath(paths);
-  if (found === undefined) return;
-  const { path, type, typeAt } = found;
-  const meant = 'ImplementationSpecific';
-  report({
-    message: `pathType ${type} does not allow the regular expression ${shorten(path, 30)}: since 1.12, ingress-nginx rejects the Ingress by default`,
-    span: spanOf(typeAt),
-    fixes: () => [fix(`Set pathType to ${meant}`, 'unsafe', replaceScalar(document, typeAt, meant))],
-  });
+function reportAll(mistakes: readonly RouteMistake[], kind: string, { document, report }: RuleContext): void {
+  for (const { at, message, isRejected, meant } of mistakes)
+    report({
+      ...(isRejected && { severity: 'error' }),
+      message: isRejected ? `${message}: the API server rejects the ${kind}` : message,
+      span: spanOf(at),
+      fixes: () =>
+        meant === undefined
+          ? []
+          : [fix(`Set ${String(at.step)} to ${shorten(meant, 30)}`, 'unsafe', replaceScalar(document, at, meant))],
+    });
 }
 
 /** Reports annotations about timeouts and the like that no controller of this class has. */

@@ -1,0 +1,105 @@
+import { asText, type Cursor, getIn, isIncomplete, isUnseen } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { isSet, placesAt, writtenText } from './written.ts';
+
+/** A size as nginx reads it, for one that it does not: `100m` for `100 MB` or `100Mi`. https://nginx.org/en/docs/syntax.html */
+export function sizeForNginx(written: string): string | undefined {
+  const [, digits = '', unit = '', rest = ''] = /^(\d{1,6})(?: ?)([kmg])(i?b?)$/i.exec(written) ?? [];
+  return digits === '' || (rest === '' && !written.includes(' ')) ? undefined : digits + unit.toLowerCase();
+}
+
+/** A mistake in the path or the backend of a route. */
+export interface RouteMistake {
+  readonly at: Cursor;
+  readonly message: string;
+  /** The API server rejects the object. */
+  readonly isRejected?: true;
+  /** The value that is meant. */
+  readonly meant?: string;
+}
+
+/**
+ * What is wrong in the paths of an Ingress.
+ * @param isNginx the controller is ingress-nginx
+ */
+export function ingressMistakes(root: Cursor, isNginx: boolean): readonly RouteMistake[] {
+  return placesAt(root, 'spec.rules.*.http.paths.*').flatMap((one): readonly RouteMistake[] => {
+    const [at, typeAt] = [getIn(one, 'path'), getIn(one, 'pathType')];
+    const [path, type] = [at, typeAt].map((place) => (isUnseen(place) ? '' : (asText(place) ?? '')));
+    const port = getIn(one, 'backend', 'service', 'port');
+    if (isSet(getIn(port, 'name')) && isSet(getIn(port, 'number')) && port !== undefined && !isIncomplete(port))
+      return [{ at: port, message: 'port must have a name or a number, not both', isRejected: true }];
+    if (at === undefined || path === undefined || path === '' || !/^[!-~]+$/.test(path)) return [];
+    if (!path.startsWith('/'))
+      return [{ at, message: `path must start with /, not ${shorten(path, 30)}`, isRejected: true }];
+    if (typeAt === undefined || (type !== 'Prefix' && type !== 'Exact')) return [];
+    return pathMistake(path, type, at, typeAt, isNginx);
+  });
+}
+
+/**
+ * A path with a wildcard or a regular expression, of a type that does not allow one. Since 1.12, ingress-nginx rejects it by default (`strict-validate-path-type`).
+ * https://github.com/kubernetes/ingress-nginx/pull/11819 https://github.com/kubernetes-sigs/aws-load-balancer-controller/issues/2269
+ */
+function pathMistake(
+  path: string,
+  type: string,
+  at: Cursor,
+  typeAt: Cursor,
+  isNginx: boolean,
+): readonly RouteMistake[] {
+  const short = shorten(path, 30);
+  const plain = /^((?:\/[\w.-]+)*)\/?\*$/.exec(path)?.[1];
+  if (plain !== undefined && type === 'Prefix')
+    return [
+      {
+        at,
+        message: `A path of type Prefix has no wildcards, and ${plain === '' ? '/' : shorten(plain, 30)} alone means all paths below: load balancers reject ${short}, or take * literally`,
+        meant: plain === '' ? '/' : plain,
+      },
+    ];
+  if (!isNginx || !/[()*|$\\[\]^+]/.test(path)) return [];
+  return [
+    {
+      at: typeAt,
+      message: `pathType ${type} does not allow the regular expression ${short}: since 1.12, ingress-nginx rejects the Ingress by default`,
+      meant: 'ImplementationSpecific',
+    },
+  ];
+}
+
+/** What is wrong in the paths and backends of an HTTPRoute. https://gateway-api.sigs.k8s.io/reference/spec/#httppathmatch */
+export function httpRouteMistakes(root: Cursor): readonly RouteMistake[] {
+  const paths = placesAt(root, 'spec.rules.*.matches.*.path').flatMap((one): readonly RouteMistake[] => {
+    const [at, type] = [getIn(one, 'value'), getIn(one, 'type')];
+    const path = isUnseen(at) || isIncomplete(one) ? '' : (asText(at) ?? '');
+    if (at === undefined || path === '' || !/^[!-~]+$/.test(path)) return [];
+    if (type !== undefined && writtenText(type) !== 'PathPrefix' && writtenText(type) !== 'Exact') return [];
+    if (!path.startsWith('/'))
+      return [{ at, message: `value must start with /, not ${shorten(path, 30)}`, isRejected: true }];
+    const plain = /^((?:\/[\w.-]+)*)\/?\*$/.exec(path)?.[1];
+    if (plain === undefined || writtenText(type) === 'Exact') return [];
+    const meant = plain === '' ? '/' : plain;
+    return [
+      {
+        at,
+        message: `A PathPrefix has no wildcards, and ${shorten(meant, 30)} alone means all paths below: ${shorten(path, 30)} matches only a literal *`,
+        meant,
+      },
+    ];
+  });
+  const backends = placesAt(root, 'spec.rules.*.backendRefs.*').flatMap((one): readonly RouteMistake[] => {
+    const name = getIn(one, 'name');
+    const others = ['kind', 'group'].map((key) => asText(getIn(one, key)) ?? '').join('');
+    if (name === undefined || isIncomplete(one) || getIn(one, 'port') !== undefined || !/^(?:Service)?$/.test(others))
+      return [];
+    return [
+      {
+        at: name,
+        message: `The reference to Service ${shorten(asText(name) ?? '', 30)} needs a port`,
+        isRejected: true,
+      },
+    ];
+  });
+  return [...paths, ...backends];
+}
