@@ -1,4 +1,4 @@
-import { serveDeployments } from '../evidence/serve-deployments.ts';
+import { llmConfigs, serveDeployments } from '../evidence/serve-deployments.ts';
 import { valuesScaler } from '../evidence/values-scaler.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -8,11 +8,12 @@ import { asNumber, type Cursor, entries, getIn, items, keyOf, spanOf } from '../
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
- * The minimum of a scaler is above its maximum.
+ * The minimum of a scaler is above its maximum, or Ray Serve has a number of replicas next to an autoscaler.
  *
  * ## Why
  *
- * No number of replicas satisfies both bounds. The API server, a webhook or the controller rejects the object.
+ * No number of replicas satisfies both bounds. The API server, a webhook or the controller rejects the object. Ray Serve rejects `num_replicas: 2` next
+ * to `autoscaling_config`: only `auto` is allowed there.
  *
  * ```yaml invalid
  * apiVersion: serving.kserve.io/v1beta1
@@ -54,6 +55,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * - [KServe: validation of the bounds](https://github.com/kserve/kserve/blob/master/pkg/apis/serving/v1beta1/component.go)
  * - [Kubernetes: HorizontalPodAutoscaler](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/)
+ * - [ray-project/ray#25178: num_replicas next to autoscaling_config](https://github.com/ray-project/ray/issues/25178)
  * - [KubeRay: number of workers](https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/utils/util.go)
  */
 export default defineRule({
@@ -98,13 +100,16 @@ export default defineRule({
 
 /** The bounds of Ray Serve's deployments. https://docs.ray.io/en/latest/serve/autoscaling-guide.html */
 function checkServe({ root }: Manifest, context: WorkloadContext): void {
-  for (const deployment of serveDeployments(root, context.document))
-    checkPair(
-      getIn(deployment, 'autoscaling_config'),
-      ['min_replicas', 'max_replicas'],
-      'Ray Serve rejects the config',
-      context,
-    );
+  const models = llmConfigs(root, context.document).flatMap((config) => getIn(config, 'deployment_config') ?? []);
+  for (const deployment of [...serveDeployments(root, context.document), ...models]) {
+    const [scaling, replicas] = [getIn(deployment, 'autoscaling_config'), getIn(deployment, 'num_replicas')];
+    if (scaling?.node.kind === 'map' && replicas !== undefined && asNumber(replicas) !== undefined)
+      context.report({
+        message: `num_replicas ${asNumber(replicas)} is not allowed next to autoscaling_config, except auto: Ray Serve rejects the config`,
+        span: spanOf(replicas),
+      });
+    checkPair(scaling, ['min_replicas', 'max_replicas'], 'Ray Serve rejects the config', context);
+  }
 }
 
 function checkPair(
