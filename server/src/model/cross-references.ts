@@ -52,6 +52,8 @@ export interface CrossReferences {
     namespace: string | null,
     name: string,
   ): readonly Referenced<ScalerFacts>[];
+  /** The name of another HorizontalPodAutoscaler of the same file with this target. */
+  otherAutoscaler(kind: string, namespace: string | null, target: string, own: string): string | undefined;
   /** Whether a NetworkPolicy in a namespace may let pods with these labels ask a name server. */
   resolvesNames(namespace: string | null, labels: Table<string>): boolean;
   /** The PodDisruptionBudgets in a namespace that select pods with these labels. */
@@ -282,6 +284,7 @@ export const noCrossReferences: CrossReferences = {
   configMap: () => undefined,
   keysOf: () => undefined,
   scalersOf: () => [],
+  otherAutoscaler: () => undefined,
   resolvesNames: () => false,
   budgetsOf: () => [],
   keptRunning: () => [],

@@ -23,13 +23,14 @@ import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A ScaledObject or ScaledJob that KEDA rejects.
+ * A ScaledObject or ScaledJob that KEDA rejects, or two HorizontalPodAutoscalers with the same target.
  *
  * ## Why
  *
  * KEDA reads the metadata of a trigger when it starts to scale. Without a required setting, it reports an error and scales nothing: the target
  * keeps its GPUs, or never gets one. The same happens if a cron trigger starts and ends at the same time. Its webhook rejects a ScaledObject for a
- * target that a HorizontalPodAutoscaler already scales.
+ * target that a HorizontalPodAutoscaler already scales. Since Kubernetes 1.27, two HorizontalPodAutoscalers with the same target both stop
+ * (`AmbiguousSelector`): one of them can have the metrics of both.
  *
  * ```yaml invalid
  * apiVersion: keda.sh/v1alpha1
@@ -72,6 +73,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * - [KEDA: the prometheus trigger](https://keda.sh/docs/latest/scalers/prometheus/)
  * - [KEDA: the cron trigger](https://keda.sh/docs/latest/scalers/cron/)
+ * - [kubernetes#112011: two autoscalers of the same pods](https://github.com/kubernetes/kubernetes/pull/112011)
  * - [KEDA: the webhook](https://github.com/kedacore/keda/blob/main/apis/keda/v1alpha1/scaledobject_webhook.go)
  */
 export default defineRule({
@@ -79,6 +81,7 @@ export default defineRule({
   severity: 'error',
   manifest(manifest, context) {
     const { root, kind, apiVersion } = manifest;
+    if (kind === 'HorizontalPodAutoscaler') checkRival(manifest, context);
     if ((kind !== 'ScaledObject' && kind !== 'ScaledJob') || groupOf(apiVersion) !== 'keda.sh') return;
     const target = kind === 'ScaledObject' ? targetOf(manifest, context.crossReferences) : undefined;
     if (target?.facts.devices === 0) return;
@@ -133,6 +136,22 @@ function checkCron(trigger: Cursor, ceiling: Cursor | undefined, { report }: Rul
     severity: 'warning',
     message: `desiredReplicas ${count} is above maxReplicaCount ${most}: only ${most} start`,
     span: spanOf(desired),
+  });
+}
+
+/** Reports another autoscaler of the file with the same target. https://github.com/kubernetes/kubernetes/pull/112011 */
+function checkRival({ root, namespace, name }: Manifest, { crossReferences, document, report }: RuleContext): void {
+  const target = getIn(root, 'spec', 'scaleTargetRef');
+  const [kind, at] = [getIn(target, 'kind'), getIn(target, 'name')];
+  if (name === null || at === undefined || [kind, at].some(isUnknown) || document.template) return;
+  const scaled = asText(at) ?? '';
+  const other = crossReferences.otherAutoscaler(asText(kind) ?? '', namespace, scaled, name);
+  if (other === undefined || crossReferences.workload(asText(kind) ?? '', namespace, scaled)?.facts.devices === 0)
+    return;
+  report({
+    severity: 'warning',
+    message: `HorizontalPodAutoscaler ${shorten(other, 30)} also scales ${shorten(scaled, 30)}: since Kubernetes 1.27, both stop (AmbiguousSelector)`,
+    span: spanOf(at),
   });
 }
 

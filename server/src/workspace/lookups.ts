@@ -36,7 +36,7 @@ import { overlayKinds, overlaysAddAccelerators } from './overlays.ts';
 import { placeAt } from './place.ts';
 import { clusterQueueOf, flavorsOf, gangPods } from './queue-lookups.ts';
 import { type Reads, recordReads } from './reads.ts';
-import { scalersOf, targetNamed } from './scaler-lookups.ts';
+import { otherAutoscaler, scalersOf, targetNamed } from './scaler-lookups.ts';
 import { scalerKinds } from './scalers.ts';
 import { anyObject, clusterKind, type FileContext, type Workspace } from './workspace.ts';
 
@@ -106,6 +106,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
     scalersOf: (group, kind, namespace, name) =>
       read([...scalerKinds, kind], ['scalersOf', group, kind, namespace, name], () =>
         scalersOf(scope, group, kind, namespace, name),
+      ),
+    otherAutoscaler: (kind, namespace, target, own) =>
+      read(['HorizontalPodAutoscaler'], ['otherAutoscaler', kind, namespace, target, own], () =>
+        otherAutoscaler(scope, kind, namespace, target, own),
       ),
     resolvesNames: (namespace, labels) =>
       read(policyKinds, ['resolvesNames', namespace, JSON.stringify(labels)], () =>

@@ -1,8 +1,10 @@
 import type { CrossReferences, Referenced, ScalerFacts } from '../model/cross-references.ts';
 import { scalableKinds } from '../model/kinds/index.ts';
+import { once } from '../model/once.ts';
 import { agreed, factsAs, factsNamed, type Group, inNamespaces, objectNamed, type Scope } from './named.ts';
 import { isInSiblingFolder, type Place } from './place.ts';
 import { scalerKinds } from './scalers.ts';
+import type { FileSummary } from './summary.ts';
 import type { Found } from './workspace.ts';
 
 /** The scalers of an object, from the nearest folder. @param group null if the API group of the object does not matter */
@@ -47,6 +49,32 @@ function scalesNearer(scope: Scope, group: Group, kind: string, namespace: strin
 
 /** More scalers of one name and distance belong to as many projects. */
 const maxSiblings = 4;
+
+/** The name of another HorizontalPodAutoscaler of the file that scales the same object; undefined if the file has none, or only one of the name itself. */
+export function otherAutoscaler(
+  scope: Scope,
+  kind: string,
+  namespace: string | null,
+  target: string,
+  own: string,
+): string | undefined {
+  const file = scope.workspace.file(scope.key);
+  const found = file && autoscalersIn(file.summary).get(JSON.stringify([kind, namespace, target]));
+  return found?.find((name) => name !== own);
+}
+
+/** The names of the HorizontalPodAutoscalers of a file by their targets. */
+const autoscalersIn = once((summary: FileSummary): ReadonlyMap<string, readonly string[]> => {
+  const found = new Map<string, string[]>();
+  for (const object of summary.objects()) {
+    const facts = object.kind === 'HorizontalPodAutoscaler' ? object.facts() : null;
+    if (facts?.type !== 'scaler') continue;
+    const key = JSON.stringify([facts.target.kind, object.namespace, facts.target.name]);
+    // Two are enough.
+    found.set(key, [...(found.get(key)?.slice(0, 1) ?? []), object.name]);
+  }
+  return found;
+});
 
 function targetOf({ object }: Found): string | undefined {
   const facts = object.facts();
