@@ -9,6 +9,7 @@ import { metricsInList, type ResourceMetric, resourceMetrics } from '../evidence
 import { targetOf } from '../evidence/scaler-target.ts';
 import { servedMetrics } from '../evidence/served-metrics.ts';
 import { valuesScaler } from '../evidence/values-scaler.ts';
+import { placesAt } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -18,7 +19,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * An autoscaler names a metric that never has a value.
+ * An autoscaler or an alert names a metric that never has a value.
  *
  * ## Why
  *
@@ -26,7 +27,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * metric of another type (Pods or External) that an adapter reads from Prometheus. As long as a metric has no value, the autoscaler never
  * removes a replica, and without another metric it never adds one. The same applies to a container that does not exist. KEDA scales nothing
  * if it does not know the type of a trigger, and likely nothing if a query for Prometheus has an underscore for the colon in a name of vLLM or
- * SGLang (`vllm_num_requests_waiting`; information). The same applies to an autoscaler or a query with a metric whose name starts like one of
+ * SGLang (`vllm_num_requests_waiting`; information); an alert with it never fires. The same applies to an autoscaler or a query with a metric whose name starts like one of
  * vLLM or SGLang, but that they do not export (`vllm_queue_depth`), and to a query that Prometheus rejects: `rate()` without a range, `sum()` of a
  * range, or a bracket that is not closed. The target may also run another server than the one whose metric it is, or a server that has metrics
  * only with a flag.
@@ -83,6 +84,7 @@ export default defineRule({
     for (const metric of resourceMetrics(manifest)) checkMetric(metric, manifest, context);
     if (manifest.kind === 'HorizontalPodAutoscaler')
       for (const metric of items(getIn(manifest.root, 'spec', 'metrics'))) checkCustomMetric(metric, manifest, context);
+    if (manifest.kind === 'PrometheusRule') checkRules(manifest, context);
     if (groupOf(manifest.apiVersion) !== 'keda.sh' || !/^Scaled(Object|Job)$/.test(manifest.kind)) return;
     for (const trigger of items(getIn(manifest.root, 'spec', 'triggers'))) checkTrigger(trigger, manifest, context);
   },
@@ -189,6 +191,34 @@ function checkQuery(trigger: Cursor, context: RuleContext): void {
     span: spanOf(query),
     fixes: () => [fix(`Change ${written} to ${exported}`, 'unsafe', replaceScalar(context.document, query, corrected))],
   });
+}
+
+/** Reports alerts and recording rules that read a metric under a name that nothing exports, unless a rule of the object records it. */
+function checkRules({ root }: Manifest, { document, report }: RuleContext): void {
+  const rules = placesAt(root, 'spec.groups.*.rules.*');
+  const recorded = new Set(rules.map((rule) => asText(getIn(rule, 'record'))));
+  for (const rule of rules) {
+    const at = getIn(rule, 'expr');
+    const text = at === undefined || isTemplated(at) ? '' : (asText(at) ?? '');
+    const renamed = text.length < 10_000 ? withoutColon(text) : undefined;
+    const found = renamed ?? misnamed(text);
+    if (at === undefined || found === undefined || recorded.has(found.written)) continue;
+    report({
+      severity: 'info',
+      message: `The server exports ${found.exported}, not ${shorten(found.written, 40)}: unless a collector renames it, ${getIn(rule, 'record') === undefined ? 'the alert never fires' : 'nothing is recorded'}`,
+      span: spanOf(at),
+      fixes: () =>
+        renamed === undefined
+          ? []
+          : [
+              fix(
+                `Change ${renamed.written} to ${renamed.exported}`,
+                'unsafe',
+                replaceScalar(document, at, renamed.corrected),
+              ),
+            ],
+    });
+  }
 }
 
 /** Reports a metric that the server of the target does not export: that of another server, or one that needs a flag. */

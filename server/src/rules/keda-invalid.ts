@@ -1,4 +1,5 @@
 import { targetOf } from '../evidence/scaler-target.ts';
+import { isTimeZone } from '../evidence/time-zones.ts';
 import { isUnknown } from '../evidence/written.ts';
 import type { Referenced } from '../model/cross-references.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -28,7 +29,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## Why
  *
  * KEDA reads the metadata of a trigger when it starts to scale. Without a required setting, it reports an error and scales nothing: the target
- * keeps its GPUs, or never gets one. The same happens if a cron trigger starts and ends at the same time. Its webhook rejects a ScaledObject for a
+ * keeps its GPUs, or never gets one. The same happens if a cron trigger starts and ends at the same time, or in
+ * a time zone that is not in the database (`IST`, `UTC+8`). Its webhook rejects a ScaledObject for a
  * target that a HorizontalPodAutoscaler already scales. Since Kubernetes 1.27, two HorizontalPodAutoscalers with the same target both stop
  * (`AmbiguousSelector`): one of them can have the metrics of both.
  *
@@ -124,6 +126,12 @@ function checkCron(trigger: Cursor, ceiling: Cursor | undefined, { report }: Rul
   const metadata = getIn(trigger, 'metadata');
   const [start, end, desired] = ['start', 'end', 'desiredReplicas'].map((key) => getIn(metadata, key));
   if ([trigger, metadata].some(isIncomplete) || [start, end, desired].some(isUnknown)) return;
+  const zone = getIn(metadata, 'timezone');
+  if (zone !== undefined && !isUnknown(zone) && !isTimeZone(asText(zone) ?? ''))
+    report({
+      message: `timezone ${shorten(asText(zone) ?? '', 20)} is not a name such as Europe/Berlin or Etc/UTC: KEDA cannot load it and scales nothing`,
+      span: spanOf(zone),
+    });
   const schedule = asText(start)?.trim().split(/\s+/).join(' ');
   if (end !== undefined && schedule !== undefined && schedule === asText(end)?.trim().split(/\s+/).join(' '))
     report({

@@ -1,4 +1,4 @@
-import { wordSet } from '../catalog/word-patterns.ts';
+import { isTimeZone } from '../evidence/time-zones.ts';
 import { writtenText } from '../evidence/written.ts';
 import { isNever, scheduleProblem } from '../model/cron.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -94,29 +94,14 @@ export default defineRule({
   },
 });
 
-/** Time zones have the names of the IANA database; `Local` and offsets are not among them. */
 function checkZone(at: Cursor | undefined, report: RuleContext['report']): void {
   const zone = writtenText(at);
   if (at === undefined || zone === undefined) return;
-  if (!/^local$|^[-+]|[-+]\d/i.test(zone) && isZone(zone) && !abbreviations.has(zone)) return;
-  if (/^Etc\/GMT[-+]\d+$/.test(zone)) return;
+  if (isTimeZone(zone)) return;
   report({
     message: `Time zone "${shorten(zone, 40)}" does not exist; use a name such as Europe/Paris: the API server rejects the CronJob`,
     span: spanOf(at),
   });
-}
-
-/** Names that JavaScript knows and the IANA database does not. https://unicode.org/reports/tr35/#Time_Zone_Identifiers */
-const abbreviations = wordSet(
-  'ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST',
-);
-
-function isZone(zone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
 }
 
 /** Unlike in other values, "@" begins a schedule and not a placeholder. */
