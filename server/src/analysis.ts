@@ -4,7 +4,7 @@ import { normalizeUri } from './config/places.ts';
 import type { ProjectConfig } from './config.ts';
 import { defaultConfig } from './config.ts';
 import { namesAccelerators } from './model/accelerators.ts';
-import { mayServePods, namesAcceleratorResources } from './model/concern.ts';
+import { mayRouteToModels, mayServePods, namesAcceleratorResources } from './model/concern.ts';
 import { noRelatedFiles, type RelatedFiles } from './model/related-files.ts';
 import { knownByText } from './workspace/known-texts.ts';
 import { lookupsOf } from './workspace/lookups.ts';
@@ -208,7 +208,9 @@ function analyzeParts(
   const find = knownByText(before);
   const { config } = input.context();
   const requests = lazy(() => namesAcceleratorResources(input.text));
-  const serves = parts.map(({ text, item = false }) => mayServePods(text, item) && requests());
+  const serves = parts.map(
+    ({ text, item = false }) => mayRouteToModels(text, item) || (mayServePods(text, item) && requests()),
+  );
   const known = parts.map((part, index) => {
     const found = find(part);
     return found?.servesOthers === serves[index] ? found : undefined;

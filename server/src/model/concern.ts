@@ -1,5 +1,5 @@
 import { acceleratorResourceNames, acceleratorResourcePrefixes, nodeLabels, shapeWords } from '../catalog/index.ts';
-import { wordSet } from '../catalog/word-patterns.ts';
+import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { kindWords } from './kinds/index.ts';
 
 /**
@@ -72,10 +72,23 @@ export function namesAcceleratorResources(text: string): boolean {
  * @param item it is an item of a list, whose first kind is its own
  */
 export function mayServePods(text: string, item: boolean): boolean {
+  const kind = kindIn(text, item);
+  return servedKinds.has(kind) || (clientKinds.has(kind) && text.includes('://'));
+}
+
+/** Whether a document is a route that names a model server, wherever that runs. */
+export function mayRouteToModels(text: string, item: boolean): boolean {
+  return routeKinds.has(kindIn(text, item)) && modelServers.test(text);
+}
+
+function kindIn(text: string, item: boolean): string {
   const [, kind = ''] =
     (item ? /^[ \t]*(?:-[ \t]+)?kind:[ \t]*["']?(\w+)/m : /^kind:[ \t]*["']?(\w+)/m).exec(text) ?? [];
-  return servedKinds.has(kind.toLowerCase()) || (clientKinds.has(kind.toLowerCase()) && text.includes('://'));
+  return kind.toLowerCase();
 }
+
+const routeKinds = wordSet('ingress httproute');
+const modelServers = partOf('ollama llama triton localai whisper diffusion', '(?<![a-z])llms?(?![a-z])');
 
 const servedKinds = wordSet(
   'configmap secret httproute grpcroute tcproute tlsroute route virtualservice ingressroute ingressroutetcp ingress networkpolicy',
