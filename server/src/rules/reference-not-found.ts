@@ -21,8 +21,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * nothing. The API server accepts all of them without a warning. A pod without its claim stays Pending; for a claim or a PriorityClass of the same
  * file, the severity is warning. A StatefulSet whose `serviceName` names a missing Service gives its pods no DNS names, so their ranks do not find each other;
  * it is reported if the file has a Service for these pods. The claim in a `pvc://` address of KServe, logins to registries and ServiceAccounts
- * of the same file are also compared, and ConfigMaps and Secrets with the namespace of the pod. It is error for a scaler whose target has another kind (KEDA looks for a
- * Deployment unless `kind` says otherwise), and for an HPA whose target has no `apiVersion`, or another one: it looks for a Deployment of the core group.
+ * of the same file are also compared, and ConfigMaps and Secrets with the namespace of the pod. It is error for a scaler whose target has another kind: KEDA looks for a
+ * Deployment unless `kind` says otherwise. It is warning for an HPA whose target has no `apiVersion`, or another one: it looks for a Deployment of the core group.
  *
  * ```yaml invalid
  * apiVersion: keda.sh/v1alpha1
@@ -256,7 +256,7 @@ function checkTargetGroup({ kind, root, isPatch }: Manifest, { crossReferences, 
     return;
   if (isMissing && (isPatch || crossReferences.mayBePatch())) return;
   report({
-    severity: 'error',
+    severity: 'warning',
     message: `${isMissing ? 'Without apiVersion' : `With apiVersion ${shorten(version, 24)}`}, the HPA finds no ${shorten(named, 30)}${isApp ? ', which is in apps/v1' : ''}: it never scales`,
     span: spanOf(written ?? at),
     fixes: () =>
