@@ -30,7 +30,7 @@ export function ingressMistakes(root: Cursor, isNginx: boolean): readonly RouteM
     if (isSet(getIn(port, 'name')) && isSet(getIn(port, 'number')) && port !== undefined && !isIncomplete(port))
       return [{ at: port, message: 'port must have a name or a number, not both', isRejected: true }];
     if (at === undefined || path === undefined || path === '' || !/^[!-~]+$/.test(path)) return [];
-    if (!path.startsWith('/'))
+    if (/^[\w.(*]/.test(path))
       return [{ at, message: `path must start with /, not ${shorten(path, 30)}`, isRejected: true }];
     if (typeAt === undefined || (type !== 'Prefix' && type !== 'Exact')) return [];
     return pathMistake(path, type, at, typeAt, isNginx);
@@ -54,7 +54,7 @@ function pathMistake(
     return [
       {
         at,
-        message: `A path of type Prefix has no wildcards, and ${plain === '' ? '/' : shorten(plain, 30)} alone means all paths below: load balancers reject ${short}, or take * literally`,
+        message: `A path of type Prefix has no wildcards, and ${plain === '' ? '/' : shorten(plain, 20)} alone means all paths below: load balancers reject ${shorten(path, 20)}, or take * literally`,
         meant: plain === '' ? '/' : plain,
       },
     ];
@@ -75,7 +75,7 @@ export function httpRouteMistakes(root: Cursor): readonly RouteMistake[] {
     const path = isUnseen(at) || isIncomplete(one) ? '' : (asText(at) ?? '');
     if (at === undefined || path === '' || !/^[!-~]+$/.test(path)) return [];
     if (type !== undefined && writtenText(type) !== 'PathPrefix' && writtenText(type) !== 'Exact') return [];
-    if (!path.startsWith('/'))
+    if (/^[\w.(*]/.test(path))
       return [{ at, message: `value must start with /, not ${shorten(path, 30)}`, isRejected: true }];
     const plain = /^((?:\/[\w.-]+)*)\/?\*$/.exec(path)?.[1];
     if (plain === undefined || writtenText(type) === 'Exact') return [];

@@ -2,6 +2,7 @@ import { titleOf } from '../catalog/program-records.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { useOf } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
+import { asBoolean, type Cursor, entries, getIn } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import { listeningPort } from './listening-port.ts';
 
@@ -88,9 +89,14 @@ export function needsKey(path: string, { name }: ServerPaths, { command, args, e
   const isVllm = name === 'vLLM';
   if (!path.startsWith('/v1/') || (!isVllm && name !== titleOf('sglang'))) return false;
   return (
-    (isVllm && env.some((one) => one.name === 'VLLM_API_KEY' && one.value?.value !== '')) ||
+    (isVllm && env.some((one) => one.name === 'VLLM_API_KEY' && one.value?.value !== '' && !isOptional(one.at))) ||
     [...command, ...args].some(({ value }) => /(?:^|\s)--api-key(?:[\s=]|$)/.test(value))
   );
+}
+
+/** Whether a variable may be unset. */
+function isOptional(variable: Cursor): boolean {
+  return entries(getIn(variable, 'valueFrom')).some((source) => asBoolean(getIn(source, 'optional')) === true);
 }
 
 /** What `helm create`, Kubernetes, Triton, NIM and others use. */

@@ -293,7 +293,7 @@ function checkPodsElsewhere(
   if (!stray?.namespace || crossReferences.keptRunning(namespace, wanted).length > 0 || crossReferences.mayBePatch())
     return;
   report({
-    message: `${shorten(stray.facts, 30)} is in namespace ${shorten(stray.namespace, 24)}: ${kind === 'PodMonitoring' ? 'a' : 'without a namespaceSelector, the'} ${kind} looks only in its own, ${shorten(namespace ?? '', 24)}`,
+    message: `${shorten(stray.facts, 26)} is in namespace ${shorten(stray.namespace, 24)}: ${kind === 'PodMonitoring' ? 'a' : 'without a namespaceSelector, the'} ${kind} looks only in its own, ${shorten(namespace ?? '', 24)}`,
     span: keySpanOf(selector),
   });
 }
