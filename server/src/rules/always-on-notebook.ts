@@ -1,10 +1,11 @@
 import { either, oneOf } from '../catalog/word-patterns.ts';
+import { findWaiting } from '../command/waiting.ts';
 import { formatHourly, formatMonthly } from '../cost/money.ts';
 import { isExempt, knownRequests, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
 import { hubOf } from '../model/charts/notebooks.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
-import { useOf } from '../model/process-input.ts';
+import { commandsIn, processInput, useOf } from '../model/process-input.ts';
 import { isValues } from '../model/values.ts';
 import type { Container } from '../model/workload.ts';
 import { asBoolean, type Cursor, getIn, isUnseen, keyOf, spanOf } from '../yaml/cursor.ts';
@@ -13,7 +14,7 @@ import { someText } from '../yaml/texts.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A notebook, an IDE or an SSH server holds its GPU around the clock.
+ * A notebook, an IDE, a remote desktop or an SSH server holds its GPU around the clock.
  *
  * ## Why
  *
@@ -142,7 +143,13 @@ function endOf({ workload: { apiVersion, kind, manifest, partial }, podSet: { po
 function isStarted(container: Container): boolean {
   const lines = [...container.command, ...container.args];
   if (lines.some(({ value }) => /(?:^|[\s;&|])(?:timeout|shutdown|pkill|kill)\s/.test(value))) return false;
-  return useOf(container).use === 'interactive' || lines.some(({ value }) => startsSsh.test(value));
+  // What runs in the background ends with the program in the foreground.
+  if (commandsIn(container).some(({ background }) => background) && findWaiting(processInput(container)) === undefined)
+    return false;
+  return (
+    useOf(container).use === 'interactive' ||
+    lines.some(({ value }) => startsSsh.test(value) || startsDesktop.test(value))
+  );
 }
 
 const startsSsh = /(?:^|[\s/;&])(?:sshd(?:\s|$)|service\s+sshd?\s+start\b)/;
@@ -158,7 +165,7 @@ const ideImages = new RegExp(
 
 const sshImages = /(?:^|[-_])(?:open)?sshd?(?:$|[-_])/;
 
-/** What a container is for people: a notebook server, an IDE in the browser, or a shell over SSH; undefined for other programs. */
+/** What a container is for people: a notebook server, an IDE or a desktop in the browser, or a shell over SSH; undefined for other programs. */
 function nounOf(container: Container, { podSet: { pods } }: PodSetContext): string | undefined {
   const { image, command, args } = container;
   const { use } = useOf(container);
@@ -175,8 +182,16 @@ function nounOf(container: Container, { podSet: { pods } }: PodSetContext): stri
   if (command.length + args.length === 0 && ideImages.test(tag)) return 'notebook';
   // Several SSH servers are the workers of an MPI program.
   const ssh = sshImages.test(repository) || [...command, ...args].some(({ value }) => startsSsh.test(value));
-  return ssh && pods.max === 1 ? 'SSH server' : undefined;
+  if (ssh && pods.max === 1) return 'SSH server';
+  const isDesktop =
+    desktopImages.test(repository) || [...command, ...args].some(({ value }) => startsDesktop.test(value));
+  return isDesktop ? 'remote desktop' : undefined;
 }
+
+const desktopImages = new RegExp(
+  `(?:^|[-_])(?:${oneOf('webtop desktop xfce lxde novnc vnc xrdp kasmvnc selkies')})(?:$|[-_])`,
+);
+const startsDesktop = /(?:^|[\s/;&|])(?:(?:tiger|turbo)?vncserver|Xvnc|xrdp|startxfce4)(?:\s|$)/;
 
 const stopping = either(
   /cull|idle|inactiv|no_activity|ttl/i,
