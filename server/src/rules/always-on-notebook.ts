@@ -188,9 +188,7 @@ function nounOf(container: Container, { podSet: { pods } }: PodSetContext): stri
   return isDesktop ? 'remote desktop' : undefined;
 }
 
-const desktopImages = new RegExp(
-  `(?:^|[-_])(?:${oneOf('webtop desktop xfce lxde novnc vnc xrdp kasmvnc selkies')})(?:$|[-_])`,
-);
+const desktopImages = new RegExp(`(?:^|[-_])(?:${oneOf('webtop desktop xfce lxde novnc vnc xrdp kasmvnc selkies')})$`);
 const startsDesktop = /(?:^|[\s/;&|])(?:(?:tiger|turbo)?vncserver|Xvnc|xrdp|startxfce4)(?:\s|$)/;
 
 const stopping = either(
