@@ -143,8 +143,9 @@ export default defineRule({
 function isMpi(spec: Cursor | undefined, workload: Workload): boolean {
   const tasks = mpiTasks(workload);
   if (tasks === undefined || workload.podSets.length !== 2 || !requestsAccelerators(tasks.workers)) return false;
-  return !items(getIn(spec, 'tasks')).some((task) =>
-    ['dependsOn', 'minAvailable'].some((key) => getIn(task, key) !== undefined),
+  // A minimum of 0 waits for nothing.
+  return !items(getIn(spec, 'tasks')).some(
+    (task) => getIn(task, 'dependsOn') !== undefined || (asNumber(getIn(task, 'minAvailable') ?? task) ?? 0) > 0,
   );
 }
 
