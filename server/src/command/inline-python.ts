@@ -49,6 +49,11 @@ export function isOneRank(code: string): boolean {
   );
 }
 
+/** Whether the code trains a model. */
+export function isTraining(code: string): boolean {
+  return code.length <= maxCode && trains.test(code);
+}
+
 const maxCode = 20_000;
 const usesGpu = either(/['"]nccl['"]/, /\bcuda\.set_device\s*\(/);
 const usesSeveral = either(

@@ -11,7 +11,7 @@ import {
 } from './effects.ts';
 import type { ProcessInput } from './processes.ts';
 import { programWords, recognizeProgram } from './programs.ts';
-import { baseName, type CommandLine, readCommandLine, type Statement, type Word } from './shell.ts';
+import { allCommands, baseName, type CommandLine, readCommandLine, type Statement, type Word } from './shell.ts';
 
 /** A command line that waits for a long time or forever. */
 export interface Waiting extends Wait {
@@ -51,7 +51,8 @@ export const findWaiting = once(({ command, args, env }: ProcessInput): Waiting 
     // A script that serves never comes to the wait.
     mayServe ||= runsUnknownScript(statement);
     if (mayServe && listens(statement)) return undefined;
-    const effect = runsUnknownScript(statement) || isBackgroundWork(statement) ? 'works' : effectOf(statement);
+    const isWork = runsUnknownScript(statement) || isBackgroundWork(statement) || isDetachedWork(statement);
+    const effect = isWork ? 'works' : effectOf(statement);
     if (effect === 'unknown') return undefined;
     if (effect === 'waits') return pending;
     if (effect === 'works') kind = 'works-first';
@@ -75,6 +76,27 @@ function isBackgroundWork(statement: Statement): boolean {
     (doesOf(statement) === 'ends' || recognizeProgram([statement])?.use === 'training')
   );
 }
+
+/** Training in a session of its own, which ends with it: `tmux new-session -d 'python train.py'`, `screen -dmS run python train.py`. */
+function isDetachedWork(statement: Statement): boolean {
+  const [program = '', ...rest] = statement.kind === 'command' ? programWords(statement) : [];
+  const name = baseName(program);
+  const isDetached =
+    name === 'screen' ? rest.some((word) => /^-d/.test(word)) : name === 'tmux' && starts.test(rest[0] ?? '');
+  if (!isDetached) return false;
+  const inner = rest
+    .slice(
+      Math.max(
+        0,
+        rest.findIndex((word) => / |^python[\d.]*$|^torchrun$/.test(word)),
+      ),
+    )
+    .join(' ');
+  const commands = allCommands(readCommandLine(['bash', '-c', inner], [], []).statements);
+  return recognizeProgram(commands)?.use === 'training';
+}
+
+const starts = /^(?:new|new-session|send|send-keys)$/;
 
 /** `tail -f train.log`, which goes on when nothing writes to the file any more. */
 function followsFile(statement: Statement): Wait | undefined {

@@ -85,8 +85,9 @@ function flagSetting(words: readonly Word[]): CpuSetting | undefined {
     const isNone =
       ((value === '0' && counts.has(name)) || (value === '-1' && numbers.has(name))) &&
       !flags.some((other) => other.name !== name && namesOthers(other));
+    const isSwitchedOff = gpuSwitches.has(name) && /^(?:false|no|off|0)$/i.test(value ?? '');
     const hasNoLayers = layerFlags.has(name) && value === '0' && !flags.some((other) => partOnGpu.test(other.name));
-    if (!isDevice && !isForces && !isSwitch && !isNone && !hasNoLayers) continue;
+    if (!isDevice && !isForces && !isSwitch && !isSwitchedOff && !isNone && !hasNoLayers) continue;
     const dashes = /^[-+]*/.exec(word.text)?.[0] ?? '';
     return {
       text: value === undefined || value.endsWith('.py') ? word.text : `${dashes}${written} ${value}`,
@@ -157,7 +158,9 @@ const general = wordSet(
 );
 
 /** https://github.com/comfyanonymous/ComfyUI https://huggingface.co/docs/accelerate/package_reference/cli */
-const switches: ReadonlySet<string> = new Set(['cpu', 'use-cpu', 'cpu-only', 'force-cpu', 'no-cuda']);
+const switches: ReadonlySet<string> = wordSet(
+  'cpu use-cpu cpu-only force-cpu no-cuda disable-cuda no-gpu no-use-gpu no-use-cuda',
+);
 
 /** Numbers of GPUs, and those of one or a list of them, where pix2pix and others take -1 for none: https://github.com/junyanz/pytorch-CycleGAN-and-pix2pix */
 const counts = wordSet('num-gpus num-gpu n-gpus n-gpu ngpus ngpu');

@@ -48,7 +48,7 @@ function inCommands(container: Container, document: YamlDocument): GpuFlag | und
     return undefined;
   const trains = useOf(container).use === 'training';
   for (const command of commands) {
-    const found = launcher(command) ?? needingFlag(command, trains);
+    const found = launcher(command) ?? backendOf(command) ?? needingFlag(command, trains);
     const span = found && spanOfWords(document, lines, found.words);
     if (found && span)
       return {
@@ -60,7 +60,7 @@ function inCommands(container: Container, document: YamlDocument): GpuFlag | und
   return undefined;
 }
 
-const hints = either(/gpu|cuda|fp16|in[-_][48]bit|accelerator/i, /\b(?:deepspeed|axolotl|llamafactory-cli)\b/);
+const hints = either(/gpu|cuda|fp16|in[-_][48]bit|accelerator|nccl/i, /\b(?:deepspeed|axolotl|llamafactory-cli)\b/);
 
 interface Need {
   readonly text: string;
@@ -81,9 +81,27 @@ function launcher({ words }: SimpleCommand): Need | undefined {
   return trains ? { text: `${name} train`, words: [program, next] } : undefined;
 }
 
+/** The backend of a process group that only has GPUs, also among the arguments of an image's own program. https://docs.pytorch.org/docs/stable/distributed.html#backends */
+function backendOf(command: SimpleCommand): Need | undefined {
+  const [first = ''] = programWords(command);
+  if (!first.startsWith('-') && !isPython(first)) return undefined;
+  const flag = readFlags(command.words).find(
+    ({ name, value, dynamic, isVariable }) =>
+      backends.has(name.slice(name.lastIndexOf('.') + 1)) && !dynamic && !isVariable && value?.toLowerCase() === 'nccl',
+  );
+  if (flag === undefined) return undefined;
+  const { word, valueWord = word } = flag;
+  return { text: valueWord === word ? word.text : `${word.text} ${valueWord.text}`, words: [word, valueWord] };
+}
+
+const backends = wordSet('backend dist-backend distributed-backend ddp-backend comm-backend process-group-backend');
+
+function isPython(program: string): boolean {
+  return /^python[\d.]*$|\.py$|^(?:torchrun|accelerate|lightning)$/.test(baseName(program));
+}
+
 function needingFlag(command: SimpleCommand, trains: boolean): Need | undefined {
-  if (!/^python[\d.]*$|\.py$|^(?:torchrun|accelerate|lightning)$/.test(baseName(programWords(command)[0] ?? '')))
-    return undefined;
+  if (!isPython(programWords(command)[0] ?? '')) return undefined;
   const flag = readFlags(command.words).find((one) => !one.dynamic && !one.isVariable && isNeeding(one, trains));
   if (flag === undefined) return undefined;
   const { word, value } = flag;
@@ -97,6 +115,8 @@ function isNeeding({ name, value = 'true', word }: Flag, trains: boolean): boole
   const isOn = /^(?:true|1|yes)$/i.test(value) || value.endsWith('.py');
   if (isOn && (switches.has(name) || (trains && name === 'fp16'))) return true;
   if (name === 'mixed-precision') return value === 'fp16';
+  // torchrun counts the GPUs, and ends if there are none.
+  if (name === 'nproc-per-node') return value === 'gpu';
   if (name === 'accelerator') return value === 'gpu' || value === 'cuda';
   return trains && counts.has(name) && /^[1-9]\d?$/.test(value);
 }
@@ -108,13 +128,18 @@ function isBoolean(value: string | undefined): boolean {
 const switches = wordSet('use-gpu use-cuda cuda multi-gpu multigpu load-in-4bit load-in-8bit');
 const counts = wordSet('gpus num-gpus n-gpu n-gpus ngpu ngpus num-gpu');
 
-/** The variable by which CUDA chooses the GPUs of a program. */
+/** The variable by which CUDA chooses the GPUs of a program, or one that names CUDA as the program's device or NCCL as its backend. */
 function inVariables({ env }: Container): GpuFlag | undefined {
-  const found = env.find(
-    ({ name, value }) => name === 'CUDA_VISIBLE_DEVICES' && /^\d{1,2}(?:,\d{1,2})*$/.test(value?.value ?? ''),
-  );
+  const needs = ({ name, value }: Container['env'][number]) =>
+    (/(?:^|_)DEVICE(?:_TYPE)?$/.test(name) && /^cuda(?::\d)?$/.test(value?.value ?? '')) ||
+    (/(?:^|_)BACKEND$/.test(name) && value?.value.toLowerCase() === 'nccl');
+  const chooses = ({ name, value }: Container['env'][number]) =>
+    name === 'CUDA_VISIBLE_DEVICES' && /^\d{1,2}(?:,\d{1,2})*$/.test(value?.value ?? '');
+  const found = env.find((one) => needs(one) || chooses(one));
   if (found?.value === undefined || isTemplated(found.value.at)) return undefined;
-  const effect = 'chooses GPUs, but the container requests none: it gets none, or uses a GPU';
+  const effect = chooses(found)
+    ? 'chooses GPUs, but the container requests none: it gets none, or uses a GPU'
+    : 'needs a GPU, but the container requests none: it fails, or uses a GPU';
   return { text: `${found.name}=${found.value.value}`, span: spanOf(found.value.at), effect };
 }
 

@@ -1,12 +1,13 @@
 import { launcherNames } from '../catalog/program-records.ts';
-import { wordSet } from '../catalog/word-patterns.ts';
+import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { programWords } from '../command/programs.ts';
 import { baseName, type SimpleCommand, type Word } from '../command/shell.ts';
-import { commandLineOf, commandsIn } from '../model/process-input.ts';
+import { commandLineOf, commandsIn, useOf } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
-import { mayRunMore } from './launch.ts';
+import { type Cursor, isTemplated } from '../yaml/cursor.ts';
+import { mayHaveVariables, mayRunMore } from './launch.ts';
 import { isOfDiffusers } from './missing-resume.ts';
 import { isHarmless } from './sole-server.ts';
 
@@ -55,12 +56,37 @@ export function ownGpus(container: Container): OwnGpus | undefined {
   return { count: 1, text: program, words: [last, last] };
 }
 
+/** A server that computes on one GPU by default, and that nothing tells to use more: its name, and the image that starts it. */
+export function serverOfOneGpu(container: Container): { readonly name: string; readonly at: Cursor } | undefined {
+  const { image, command, args, env, scripts } = container;
+  const name = servers.get(useOf(container).program ?? '');
+  if (name === undefined || image === undefined || isTemplated(image.at) || scripts.length > 0) return undefined;
+  if (mayRunMore(container) || mayHaveVariables(container)) return undefined;
+  const texts = [image, ...command, ...args].map(({ value }) => value);
+  const variables = env.flatMap((one) => [one.name, one.value?.value ?? '']);
+  return [...texts, ...variables].some((text) => severalGpus.test(text)) ? undefined : { name, at: image.at };
+}
+
+/**
+ * ComfyUI: https://github.com/Comfy-Org/ComfyUI/issues/9695
+ * Stable Diffusion web UI: https://github.com/AUTOMATIC1111/stable-diffusion-webui/wiki/Command-Line-Arguments-and-Settings (`--device-id`)
+ */
+const servers: ReadonlyMap<string, string> = new Map([
+  ['comfyui', 'ComfyUI'],
+  ['stable-diffusion-webui', 'Stable Diffusion web UI'],
+]);
+
+/** Words of several GPUs, of processes for them, and of programs that start more than one server. */
+const severalGpus = partOf(
+  'multi swarm parallel supervis devices gpus device_id device-id cuda-device nproc ray worker',
+);
+
 /** The one GPU that a flag of a Python program names, or a number of one: `--device cuda:0`, `--gpu 0`, `--num_gpus 1`. */
 function chosenGpu(command: SimpleCommand): OwnGpus | undefined {
   const { words } = command;
   const launchers = launcherNames();
   const starts = words.map(({ text }) => baseName(text));
-  if (!/^python[\d.]*$|\.py$|^yolo$/.test(baseName(programWords(command)[0] ?? ''))) return undefined;
+  if (!/^python[\d.]*$|\.py$|^(?:yolo|boltz)$/.test(baseName(programWords(command)[0] ?? ''))) return undefined;
   if (starts.some((name) => launchers.has(name) || elsewhere.has(name))) return undefined;
   const [only, ...others] = readFlags(words).filter(
     ({ name, value }) =>
@@ -100,6 +126,7 @@ const elsewhere = wordSet('ray mpirun mpiexec horovodrun srun kubectl ssh docker
  * ColabFold: https://github.com/sokrypton/ColabFold
  * nnU-Net: https://github.com/MIC-DKFZ/nnUNet/blob/master/documentation/how_to_use_nnunet.md
  * Boltz: https://github.com/jwohlwend/boltz/blob/main/docs/prediction.md
+ * Whisper: https://github.com/openai/whisper/blob/main/whisper/transcribe.py https://github.com/m-bain/whisperX
  * Nerfstudio: https://docs.nerf.studio/reference/cli/ns_train.html
  * Ultralytics: https://docs.ultralytics.com/modes/train/#multi-gpu-training
  * lm_eval: https://github.com/EleutherAI/lm-evaluation-harness#multi-gpu-evaluation-with-hugging-face-accelerate
@@ -110,6 +137,8 @@ const uses: ReadonlyMap<string, readonly string[]> = new Map([
   ['colabfold_batch', []],
   ['nnUNetv2_train', []],
   ['boltz', []],
+  ['whisper', []],
+  ['whisperx', []],
   ['ns-train', []],
   ['yolo', []],
   ['lm_eval', []],

@@ -24,7 +24,7 @@ const topics: readonly string[] = [
   ...['spot', 'preemptible', 'instance-type', 'instanceType', 'resourceClaim'],
   // Programs that need a GPU, requested or not.
   ...['vllm', 'sglang', 'text-generation-inference', 'comfyui', 'stable-diffusion', 'vram', 'xformers'],
-  ...['deepspeed', 'axolotl', 'llamafactory', 'unsloth', 'fp16', 'in_4bit', 'in-4bit', 'in_8bit', 'in-8bit'],
+  ...['deepspeed', 'axolotl', 'llamafactory', 'unsloth', 'fp16', 'nccl', 'in_4bit', 'in-4bit', 'in_8bit', 'in-8bit'],
   // Images, programs and variables for AMD's GPUs.
   ...['rocm', 'amd-smi', 'HIP_VISIBLE_DEVICES', 'ROCR_VISIBLE_DEVICES', 'HSA_OVERRIDE_GFX_VERSION'],
   // Tokens by which servers download models.

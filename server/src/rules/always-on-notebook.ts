@@ -1,25 +1,26 @@
 import { either, oneOf } from '../catalog/word-patterns.ts';
+import { findWaiting } from '../command/waiting.ts';
 import { formatHourly, formatMonthly } from '../cost/money.ts';
 import { isExempt, knownRequests, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
 import { hubOf } from '../model/charts/notebooks.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
-import { useOf } from '../model/process-input.ts';
+import { commandsIn, processInput, useOf } from '../model/process-input.ts';
 import { isValues } from '../model/values.ts';
 import type { Container } from '../model/workload.ts';
-import { asBoolean, asNumber, type Cursor, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, asNumber, type Cursor, getIn, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { someText } from '../yaml/texts.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A notebook, an IDE or an SSH server holds its GPU around the clock.
+ * A notebook, an IDE, a remote desktop or an SSH server holds its GPU around the clock.
  *
  * ## Why
  *
  * People use a notebook for a few hours a day, but a Deployment or StatefulSet keeps its pod, and with it the GPU, running at night and on
  * weekends: a working week has 40 of 168 hours. A server that shuts down when idle, a culler, or a schedule that sets the replicas to 0
- * returns the GPU to others. JupyterHub's chart has a culler, which stops servers after an hour unless `cull.enabled` is false.
+ * returns the GPU to others. A Pod or a Job with a notebook keeps the GPU until somebody deletes it; `activeDeadlineSeconds` ends it. JupyterHub's chart has a culler, which stops servers after an hour unless `cull.enabled` is false.
  *
  * ```yaml invalid
  * apiVersion: apps/v1
@@ -65,7 +66,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For single Pods, which someone deletes, and for tasks of SkyPilot and dstack that set when they end; for parts of a GPU; for flags, variables, labels and annotations about culling, idle time or a
+ * For Pods and Jobs with a deadline (`activeDeadlineSeconds`, `timeout 8h jupyter lab`), and for tasks of SkyPilot and dstack that set when they end; for parts of a GPU; for flags, variables, labels and annotations about culling, idle time or a
  * schedule; and if something scales the workload. A cluster can also cull notebooks in ways that their manifests do not show (an option of Kubeflow), so
  * the finding is information only.
  *
@@ -99,14 +100,15 @@ export default defineRule({
   },
   container(container, context) {
     const { workload, podSet } = context;
-    const noun = container.type === 'app' && staysUp(context) ? nounOf(container, context) : undefined;
-    if (noun === undefined) return;
+    const end = container.type === 'app' ? endOf(context) : undefined;
+    const noun = end === undefined ? undefined : nounOf(container, context);
+    if (noun === undefined || (end === 'deleted' && !isStarted(container))) return;
     if (isExempt(workload) || workload.scaledBy !== null || podSet.pods.max === 0 || stopsWhenIdle(container, context))
       return;
     const requests = knownRequests(container).filter(({ form }) => form === 'whole');
     if (requests.length === 0) return;
     context.report({
-      message: `The ${noun} holds ${shorten(requestWords(requests), 60)} around the clock${priceOf(context)}: nothing stops it when idle`,
+      message: `The ${noun} holds ${shorten(requestWords(requests), 60)} ${end === 'deleted' ? 'until somebody deletes it' : 'around the clock'}${priceOf(context)}: nothing stops it when idle`,
       span: requestSpan(requests, container),
     });
   },
@@ -127,10 +129,30 @@ function rentedDevices({ workload, podSet }: PodSetContext): Cursor | undefined 
   return isNotebook && !someText(manifest.root.node, mayStop) ? device.at : undefined;
 }
 
-/** Whether a controller replaces the pod until somebody scales it down. */
-function staysUp({ workload: { apiVersion, kind } }: PodSetContext): boolean {
-  return kind === 'Notebook' || likeKind(groupOf(apiVersion), kind)?.staysUp === true;
+/** What ends the pod: somebody scales it down or deletes it; undefined if it ends by itself, or may. */
+function endOf({ workload: { apiVersion, kind, manifest, partial }, podSet: { pod } }: PodSetContext) {
+  const group = groupOf(apiVersion);
+  if (kind === 'Notebook' || likeKind(group, kind)?.staysUp === true) return 'scaled';
+  const runsOnce = (kind === 'Pod' && group === '') || (kind === 'Job' && group === 'batch');
+  if (!runsOnce || partial || isUnseen(pod)) return undefined;
+  const places = [pod, getIn(manifest.root, 'spec')];
+  return places.some((place) => getIn(place, 'activeDeadlineSeconds') !== undefined) ? undefined : 'deleted';
 }
+
+/** Whether the container certainly starts its notebook, without a limit of time: a Job may use the image of one for its own program. */
+function isStarted(container: Container): boolean {
+  const lines = [...container.command, ...container.args];
+  if (lines.some(({ value }) => /(?:^|[\s;&|])(?:timeout|shutdown|pkill|kill)\s/.test(value))) return false;
+  // What runs in the background ends with the program in the foreground.
+  if (commandsIn(container).some(({ background }) => background) && findWaiting(processInput(container)) === undefined)
+    return false;
+  return (
+    useOf(container).use === 'interactive' ||
+    lines.some(({ value }) => startsSsh.test(value) || startsDesktop.test(value))
+  );
+}
+
+const startsSsh = /(?:^|[\s/;&])(?:sshd(?:\s|$)|service\s+sshd?\s+start\b)/;
 
 const stopsServers = /idle[-_]?cull|cull[-_]idle|no_activity|cull_inactive/i;
 
@@ -143,7 +165,7 @@ const ideImages = new RegExp(
 
 const sshImages = /(?:^|[-_])(?:open)?sshd?(?:$|[-_])/;
 
-/** What a container is for people: a notebook server, an IDE in the browser, or a shell over SSH; undefined for other programs. */
+/** What a container is for people: a notebook server, an IDE or a desktop in the browser, or a shell over SSH; undefined for other programs. */
 function nounOf(container: Container, { podSet: { pods } }: PodSetContext): string | undefined {
   const { image, command, args } = container;
   const { use } = useOf(container);
@@ -159,12 +181,12 @@ function nounOf(container: Container, { podSet: { pods } }: PodSetContext): stri
       .split(':')[1] ?? '';
   if (command.length + args.length === 0 && ideImages.test(tag)) return 'notebook';
   // Several SSH servers are the workers of an MPI program.
-  const ssh =
-    sshImages.test(repository) ||
-    [...command, ...args].some(({ value }) => /(?:^|[\s/;&])(?:sshd(?:\s|$)|service\s+sshd?\s+start\b)/.test(value));
-  return (ssh || (command.length + args.length === 0 && hasOnlyShells(container))) && pods.max === 1
-    ? 'SSH server'
-    : undefined;
+  const ssh = sshImages.test(repository) || [...command, ...args].some(({ value }) => startsSsh.test(value));
+  const isBare = command.length + args.length === 0;
+  if ((ssh || (isBare && hasOnlyShells(container))) && pods.max === 1) return 'SSH server';
+  const isDesktop =
+    desktopImages.test(repository) || [...command, ...args].some(({ value }) => startsDesktop.test(value));
+  return isDesktop ? 'remote desktop' : undefined;
 }
 
 /** Whether a container declares port 22, and other ports only for notebooks. */
@@ -172,6 +194,9 @@ function hasOnlyShells({ at }: Container): boolean {
   const ports = items(getIn(at, 'ports')).map((one) => asNumber(getIn(one, 'containerPort')));
   return ports.includes(22) && ports.every((port) => port === 22 || port === 8888);
 }
+
+const desktopImages = new RegExp(`(?:^|[-_])(?:${oneOf('webtop desktop xfce lxde novnc vnc xrdp kasmvnc selkies')})$`);
+const startsDesktop = /(?:^|[\s/;&|])(?:(?:tiger|turbo)?vncserver|Xvnc|xrdp|startxfce4)(?:\s|$)/;
 
 const stopping = either(
   /cull|idle|inactiv|no_activity|ttl/i,

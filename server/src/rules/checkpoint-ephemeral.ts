@@ -9,6 +9,7 @@ import { absolute, isBesideData, isLost, mountOf, type Place } from '../evidence
 import { connects, hasAccount, keepsNowhereElse, losesResults } from '../evidence/lost-results.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { progressVolume } from '../evidence/progress-volumes.ts';
+import { lostModel } from '../evidence/python-results.ts';
 import { resultPath } from '../evidence/result-paths.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { preemptibleClass } from '../evidence/spot.ts';
@@ -33,7 +34,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * pod after an eviction or the loss of its node), finds no checkpoint, and starts again at step 0 with all its GPUs. A volume that outlives
  * the pod, or an object store, keeps the progress. A Pod or Job that runs only once loses its result in the same way: the trained weights. In a
  * volume that is mounted read-only, training cannot save at all. A copy to a volume or a bucket after training comes too late for a restart
- * (information). So are the results of programs such as `vllm run-batch`, Whisper and AlphaFold.
+ * (information). Code in the manifest also says where it saves
+ * the model (`python - <<EOF`, a file of a ConfigMap). So are the results of programs such as `vllm run-batch`, Whisper and AlphaFold.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -106,7 +108,7 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload, podSet } = context;
-    if (checkResults(container, context)) return;
+    if (checkResults(container, context) || checkCode(container, context)) return;
     if (!hasRole(workload, 'training') || workload.partial || container.type !== 'app') return;
     const isOnce = workload.retries === null || workload.retries.limit === 0;
     if (isTrial(workload) || !usesAccelerators(container, podSet)) return;
@@ -155,6 +157,21 @@ export default defineRule({
     });
   },
 });
+
+/** Reports the model that code in the manifest saves, if it ends with the pod. */
+function checkCode(container: Container, { workload, podSet, document, report }: PodSetContext): boolean {
+  if (workload.partial || container.type !== 'app' || isTrial(workload) || isOnSpot(workload)) return false;
+  if (!usesAccelerators(container, podSet) || mayHaveVariables(container)) return false;
+  const lost = lostModel(container, podSet);
+  if (lost === undefined || redirectsPaths(container)) return false;
+  const span = spanOfWords(document, container, [lost.word, lost.word]);
+  if (span === undefined) return false;
+  report({
+    message: `Training writes to ${shorten(lost.path, 50)}, which is not on a volume that outlives the pod: the results are lost when it ends`,
+    span,
+  });
+  return true;
+}
 
 /** Advises against results that leave the pod only at the end of training. */
 function reportLateCopy(container: Container, { workload, podSet, document, report }: PodSetContext): void {

@@ -94,6 +94,13 @@ export default defineRule({
     const areAll = (vendor: string) =>
       requests.length > 0 && requests.every(({ resource }) => resource.startsWith(`${vendor}.com/`));
     const amd = areAll('amd');
+    if (areAll('gpu.intel') && isOlderOllama(image.value) && !container.env.some(({ name }) => forIntel.test(name))) {
+      context.report({
+        message: `${shorten(last, 50)} has no backend for Intel GPUs: it leaves the container's ${requestWords(requests)} idle`,
+        span: spanOf(image.at),
+      });
+      return;
+    }
     const plain = isCpuBuild || usesVulkan(container) ? undefined : container.image && plainBuild(image.value, amd);
     // What brings its own libraries may bring Intel's.
     const builds = plain?.bringsOwn === true && areAll('gpu.intel') ? undefined : plain;
@@ -119,6 +126,16 @@ export default defineRule({
     });
   },
 });
+
+/** Whether an image is Ollama's own before it had a backend for Vulkan. https://github.com/ollama/ollama/issues/11247 */
+function isOlderOllama(image: string): boolean {
+  const { repository, tag = '' } = imageParts(image);
+  const [, minor] = /^v?0\.(\d{1,2})\.\d+$/.exec(tag) ?? [];
+  return /(?:^|\/)ollama\/ollama$/.test(repository) && minor !== undefined && Number(minor) < 12;
+}
+
+/** Variables of builds with a backend for them. */
+const forIntel = /^(?:OLLAMA_(?:VULKAN|INTEL_GPU)|ONEAPI_|ZES_|SYCL_)/;
 
 /** Whether Ollama may use GPUs of any vendor, which its plain image can. https://docs.ollama.com/gpu */
 function usesVulkan({ env }: Container): boolean {

@@ -13,7 +13,7 @@ import { processInput } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { Container } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { getIn, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -59,7 +59,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * Without a CPU limit, with half a core or more per device (a quarter for a single device; for training, less than a core is information), for shares of a GPU, for commands that only print,
+ * Without a CPU limit, with half a core or more per device (a quarter for a single device; for training, less than a core is information, and so is one core or less for each of several devices), for shares of a GPU, for commands that only print,
  * list devices or wait, and for steps that need only the CPU (see cpu-step-holds-gpu).
  *
  * ## Sources
@@ -80,8 +80,8 @@ export default defineRule({
     if (devices < 1) return;
     const isSlow = devices === 1 && cores < 1 && hasRole(context.workload, 'training') && !isTrial(context.workload);
     if (cores * (devices === 1 ? 4 : 2) >= devices && !isSlow) {
-      reportLoaders(container, cores, devices, context);
-      reportThreads(container, cores, context);
+      if (reportLoaders(container, cores, devices, context) || reportThreads(container, cores, context)) return;
+      if (devices > 1 && cores <= devices) reportTight(container, { cores, devices, limit }, context);
       return;
     }
     if (doesNothing(processInput(container)) || cpuStepOf(container) !== undefined) return;
@@ -95,35 +95,59 @@ export default defineRule({
 });
 
 /** Threads beyond the limit share its time: the kernel stops all of them for most of each period. */
-function reportThreads(container: Container, cores: number, { document, report }: PodSetContext): void {
+function reportThreads(container: Container, cores: number, { document, report }: PodSetContext): boolean {
   const threads = mayRunMore(container) ? undefined : threadCount(container);
-  if (threads === undefined || threads.count < 8 || threads.count < 4 * cores) return;
+  if (threads === undefined || threads.count < 8 || threads.count < 4 * cores) return false;
   const { place, text, count } = threads;
   const span = 'value' in place ? spanOf(place.value) : spanOfWords(document, container, place.words);
-  if (span === undefined) return;
+  if (span === undefined) return false;
   report({
     message: `${text} starts ${count} threads, but the CPU limit is ${plural(cores, 'core')}: they wait for each other, and the GPU for them`,
     span,
   });
+  return true;
 }
 
 /** Each process of a trainer starts its own workers; PyTorch warns of more than the cores that it sees. */
-function reportLoaders(container: Container, cores: number, devices: number, context: PodSetContext): void {
+function reportLoaders(container: Container, cores: number, devices: number, context: PodSetContext): boolean {
   const { workload, document, report } = context;
   // Ray counts other workers, and one process may use several devices.
-  if (!hasRole(workload, 'training') || kindOf(workload).rayCluster !== undefined || mayRunMore(container)) return;
+  if (!hasRole(workload, 'training') || kindOf(workload).rayCluster !== undefined || mayRunMore(container))
+    return false;
   const loader = dataLoader(container);
   if (/\bray\b/.test([container.image, ...container.command, ...container.args].map((one) => one?.value).join(' ')))
-    return;
-  if (loader === undefined || loader.workers < 4) return;
+    return false;
+  if (loader === undefined || loader.workers < 4) return false;
   const launched = findLocalProcesses(processInput(container)).some(({ kind }) => kind === 'launch');
   const all = loader.workers * (launched ? devices : 1);
-  if (all < 6 * cores) return;
+  if (all < 6 * cores) return false;
   const { word, valueWord, written } = loader.flag;
   const span = spanOfWords(document, container, [word, valueWord ?? word]);
-  if (span === undefined) return;
+  if (span === undefined) return false;
   report({
     message: `${shorten(written, 30)} ${loader.workers} starts ${all} processes that load data, but the CPU limit is ${plural(cores, 'core')}: they wait for the CPU, and the GPU for them`,
     span,
+  });
+  return true;
+}
+
+interface Cores {
+  readonly cores: number;
+  readonly devices: number;
+  readonly limit: Cursor;
+}
+
+/** The process of each GPU needs a core for itself, and others for its loaders of data. */
+function reportTight(
+  container: Container,
+  { cores, devices, limit }: Cores,
+  { workload, report }: PodSetContext,
+): void {
+  if (!hasRole(workload, 'training') || isTrial(workload) || kindOf(workload).rayCluster !== undefined) return;
+  if (doesNothing(processInput(container)) || cpuStepOf(container) !== undefined) return;
+  report({
+    severity: 'info',
+    message: `A limit of ${plural(cores, 'CPU core')} for ${requestWords(knownRequests(container))} is ${cores === devices ? 'one core' : 'less than a core'} per GPU: loading data can hold up all of them`,
+    span: spanOf(limit),
   });
 }

@@ -46,7 +46,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * Containers receive devices only through `limits`. Without a request the scheduler may choose a node without GPUs, where the program fails.
- * This also applies to flags such as `--device cuda`, `--fp16` and `--gpus 1`, to `CUDA_VISIBLE_DEVICES=0`, and to training in an image for GPUs. On a GPU node with NVIDIA's runtime, the image may see every GPU of the node (images with CUDA set NVIDIA_VISIBLE_DEVICES=all): it then
+ * This also applies to flags such as `--device cuda`, `--backend nccl` and `--gpus 1`, to `CUDA_VISIBLE_DEVICES=0`, `DEVICE=cuda`, and to training in an image for GPUs. On a GPU node with NVIDIA's runtime, the image may see every GPU of the node (images with CUDA set NVIDIA_VISIBLE_DEVICES=all): it then
  * uses GPUs that belong to other pods, without being counted.
  *
  * ```yaml invalid
@@ -128,8 +128,9 @@ export default defineRule({
     }
     // The values of some charts have everything that their pods get.
     const isWhole = !workload.partial || (workload.wholeResources === true && workload.role !== 'definition');
-    if (!isWhole || isExempt(workload) || workload.kind === 'DaemonSet') return;
-    const twin = rankTwin(podSet, workload);
+    if (isExempt(workload) || workload.kind === 'DaemonSet') return;
+    // The trials of an Experiment are whole objects inside it.
+    const twin = isWhole || workload.kind === 'Experiment' ? rankTwin(podSet, workload) : undefined;
     if (twin !== undefined) {
       const { other, container } = twin;
       report({
@@ -139,6 +140,7 @@ export default defineRule({
       });
       return;
     }
+    if (!isWhole) return;
     const zero = zeroRequest(podSet, workload);
     if (zero !== undefined) report(zero);
     if (namesAccelerators(workload) || getsDevicesOtherwise(podSet, workload)) return;

@@ -1,4 +1,5 @@
 import { allCommands, baseName, type Word } from '../command/shell.ts';
+import { fromConfigMap } from '../evidence/config-variables.ts';
 import { type DeviceList, deviceLists } from '../evidence/device-lists.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { wholeGpus } from '../evidence/launch.ts';
@@ -86,15 +87,16 @@ export default defineRule({
     const { workload, podSet, document, report } = context;
     reportCommands(container, context);
     reportFlags(container, context);
-    const env = container.env.find(({ name, value }) => lists.test(name) && value !== undefined);
+    const own = container.env.find(({ name, value }) => lists.test(name) && value !== undefined);
+    const env = own ?? fromConfigMap(container, (name) => lists.test(name));
     const value = env?.value;
     if (env === undefined || value === undefined || isTemplated(value.at) || isIncomplete(container.at)) return;
     if (isExempt(workload) || isMentioned(env.name, container)) return;
     const namesNone = isWord(value.value) && container.accelerators.some(isRequested);
     if (mayUseOtherGpus(container) && !namesNone) return;
     // Chart values may map names to values.
-    const remove = typeof env.at.step === 'number' ? removeItem : removeKey;
-    const fixes = () => [fix(`Remove ${env.name}`, 'unsafe', remove(document, env.at))];
+    const remove = typeof own?.at.step === 'number' ? removeItem : removeKey;
+    const fixes = () => (own === undefined ? [] : [fix(`Remove ${own.name}`, 'unsafe', remove(document, own.at))]);
     const span = spanOf(value.at);
     if (uuid.test(value.value) && container.accelerators.some(isRequested) && !isPinned(podSet)) {
       const message = `${env.name}=${shorten(value.value, 24)} names a GPU of one node: a pod that is assigned another GPU sees none`;

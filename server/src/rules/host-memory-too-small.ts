@@ -4,6 +4,7 @@ import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { weightsSize } from '../memory/weights.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { parametersStated } from '../model/model-params.ts';
 import { useOf } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
@@ -60,7 +61,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * With a limit of more than 4 GiB (for training: and of more than 1 GiB per GPU), and for models that are unknown or have fewer than about
- * 7 billion parameters, unless they are trained or served by PyTorch with 1 GiB or less per GPU. Tests and benchmarks need less.
+ * 7 billion parameters, unless they are trained or served by PyTorch, in a notebook or by Ray, with 1 GiB or less per GPU. Tests and benchmarks need less.
  *
  * A volume of memory that may grow beyond the memory limit is information.
  *
@@ -101,9 +102,9 @@ export default defineRule({
     }
     const [request] = requests;
     const gpus = request?.form === 'whole' ? Math.max(request.count ?? 1, 1) : 1;
-    const torch = trains ? undefined : torchServer(container);
-    if ((trains ? isTrial(workload) : torch === undefined) || bytes > leastPerGpu * gpus) return;
-    const [what, next] = torch === undefined ? ['to train', 'data'] : [`for ${torch}`, 'model'];
+    const user = trains ? undefined : frameworkUser(container, workload);
+    if ((trains ? isTrial(workload) : user === undefined) || bytes > leastPerGpu * gpus) return;
+    const [what, next] = user === undefined ? ['to train', 'data'] : [`for ${user}`, 'model'];
     report({
       severity: 'info',
       message: `${written} is likely too small ${what} on ${plural(gpus, 'GPU')}: a framework with CUDA takes 1–2 GiB per GPU before it loads any ${next}`,
@@ -129,13 +130,17 @@ function checkMemoryVolumes(container: Container, limit: Cursor, bytes: number, 
   }
 }
 
-/** A server that loads its models with PyTorch. */
-function torchServer(container: Container): string | undefined {
-  const { program, confidence } = useOf(container);
-  return program !== null && confidence === 'certain' && torchServers.has(program) ? program : undefined;
+/** What computes with PyTorch or a framework like it: a server, a notebook, the tasks of Ray. */
+function frameworkUser(container: Container, workload: Workload): string | undefined {
+  const { program, confidence, use } = useOf(container);
+  if (program !== null && pictureServers.has(program)) return program;
+  if (program !== null && confidence === 'certain' && torchServers.has(program)) return program;
+  if (use === 'interactive') return 'a notebook';
+  return kindOf(workload).rayCluster !== undefined ? 'the tasks of Ray' : undefined;
 }
 
 const torchServers = wordSet('vllm sglang torchserve text-generation-launcher huggingfaceserver lmdeploy');
+const pictureServers = wordSet('comfyui stable-diffusion-webui invokeai fooocus');
 
 function servedName(container: Container, workload: Workload): string | undefined {
   const served = servedModel(container, workload).model;

@@ -217,7 +217,8 @@ function isDrivenRemotely({ workload, podSet }: PodSetContext): boolean {
 /** A sleep that ends is endless in effect if it takes at least `longest` seconds and is always restarted, or several times as long and is all there is. */
 function isEndless(waiting: Pick<Waiting, 'kind' | 'seconds'>, workload: Workload, longest: number): boolean {
   if (waiting.seconds === Number.POSITIVE_INFINITY || outlastsWork(waiting)) return true;
-  if (waiting.seconds >= 4 * longest && (waiting.kind === 'only-waits' || waiting.kind === 'looks-first')) return true;
+  if (waiting.seconds >= 2 * longest && waiting.kind === 'only-waits') return true;
+  if (waiting.seconds >= 4 * longest && waiting.kind === 'looks-first') return true;
   return (
     waiting.seconds >= longest && waiting.kind !== 'works-first' && workload.retries?.limit === Number.POSITIVE_INFINITY
   );

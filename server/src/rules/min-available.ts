@@ -1,8 +1,9 @@
 import { plural } from '../cost/money.ts';
 import { unreachableMinimums } from '../evidence/gang-minimums.ts';
+import { mpiTasks } from '../evidence/mpi-tasks.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { lowerCount } from '../model/pod.ts';
-import type { PodSet } from '../model/workload.ts';
+import type { PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { asNumber, type Cursor, getIn, isIncomplete, items, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -64,7 +65,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * If the number is below the pod count, which is Volcano's elastic mode. That is a warning only if Volcano's pytorch plugin gives all pods
- * one world size, no task waits for another and no launch is elastic.
+ * one world size or mpirun starts its processes in all pods of a task, no task waits for another and no launch is elastic.
  *
  * ## Sources
  *
@@ -112,7 +113,7 @@ export default defineRule({
       minimum !== undefined &&
       total !== null &&
       minimum < total &&
-      isGang(spec, podSets, total)
+      (isGang(spec, podSets, total) || isMpi(spec, workload))
     ) {
       context.report({
         severity: 'warning',
@@ -137,6 +138,16 @@ export default defineRule({
     }
   },
 });
+
+/** mpirun starts processes in all pods of another task, and fails as long as one of them is missing. */
+function isMpi(spec: Cursor | undefined, workload: Workload): boolean {
+  const tasks = mpiTasks(workload);
+  if (tasks === undefined || workload.podSets.length !== 2 || !requestsAccelerators(tasks.workers)) return false;
+  // A minimum of 0 waits for nothing.
+  return !items(getIn(spec, 'tasks')).some(
+    (task) => getIn(task, 'dependsOn') !== undefined || (asNumber(getIn(task, 'minAvailable') ?? task) ?? 0) > 0,
+  );
+}
 
 /** Volcano's pytorch plugin sets WORLD_SIZE to the number of pods, or each launch names it: no pod proceeds before all are running. */
 function isGang(spec: Cursor | undefined, podSets: readonly PodSet[], total: number): boolean {

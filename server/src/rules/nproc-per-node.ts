@@ -10,7 +10,7 @@ import { runsOnCpu } from '../evidence/gpu-launch.ts';
 import { mayHaveVariables, processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { configuredLaunch } from '../evidence/launcher-config.ts';
 import { missingCores } from '../evidence/neuron-cores.ts';
-import { ownGpus } from '../evidence/own-gpus.ts';
+import { ownGpus, serverOfOneGpu } from '../evidence/own-gpus.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { commandLineOf } from '../model/process-input.ts';
@@ -33,7 +33,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * On AWS Neuron, each process has a NeuronCore, and a device has several.
  * `auto` or `gpu` starts one process per GPU. Without a number, torchrun starts one process. The number can also be in the file of settings of
  * `accelerate launch`. Some programs use one GPU, however many there are: AlphaFold, nnU-Net without `-num_gpus`, `yolo train` without `device`, and
- * any with a flag such as `--gpus 1` or `--device cuda:0`.
+ * any with a flag such as `--gpus 1` or `--device cuda:0`. So do ComfyUI and Stable Diffusion web UI by default (information).
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -120,7 +120,7 @@ export default defineRule({
       ? `${verb}${perNode}, but the container has only ${plural(gpus, 'GPU')}: the launch fails`
       : `${perNode && /num.processes/.test(text) ? `(${count}${perNode}) ` : ''}uses ${count} of the container's ${gpus} GPUs: ${plural(gpus - count, 'GPU')} ${gpus - count === 1 ? 'stays' : 'stay'} idle`;
     context.report({
-      severity: over ? 'error' : 'warning',
+      severity: over ? 'error' : launch.byDefault === true ? 'info' : 'warning',
       message: `${shorten(text, 60)} ${mismatch}`,
       span,
       fixes: () => [
@@ -140,6 +140,8 @@ interface Launch {
   readonly span: Span;
   /** The scalar that holds only the number. */
   readonly value: Cursor | undefined;
+  /** An extension may use more. */
+  readonly byDefault?: true;
   /** What it does with the number, if it starts no processes. */
   readonly verb?: string;
   /** The words of the command line that hold the number. */
@@ -172,6 +174,9 @@ function byDefault(container: Container, { workload, document }: PodSetContext):
 
 /** A program that uses one GPU, whatever there is. */
 function alone(container: Container, gpus: number, { document }: PodSetContext): Launch | undefined {
+  const server = serverOfOneGpu(container);
+  if (server !== undefined)
+    return { count: 1, text: server.name, span: spanOf(server.at), value: undefined, byDefault: true };
   const found = ownGpus(container);
   // hidden-gpus reports a GPU that the container does not have.
   if (found?.index !== undefined && found.index >= gpus) return undefined;

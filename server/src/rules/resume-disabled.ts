@@ -1,5 +1,6 @@
 import type { Flag } from '../command/flags.ts';
 import { deletesProgress } from '../evidence/deleted-progress.ts';
+import { freshFolder } from '../evidence/fresh-folder.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
 import { missingResume } from '../evidence/missing-resume.ts';
 import { isNegated, neverSaves, resumeOff } from '../evidence/progress-flags.ts';
@@ -18,7 +19,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Checkpoints help only if a restarted run looks for them. With `resume_if_exists=false`, `autoresume=false` or `overwrite_output_dir`, the
- * restarted run starts again at step 0 and may overwrite the checkpoints of the previous run. So it does if its script deletes them first, and with
+ * restarted run starts again at step 0 and may overwrite the checkpoints of the previous run. So it does if its script deletes them first, if its directory
+ * is named after the time of its start, and with
  * trainers that resume only if a flag says so: Megatron's `--load`, `--resume` of LitGPT, OpenCLIP, Detectron2 and MMDetection, `resume=True` of
  * Ultralytics, `--c` of nnU-Net, `-cpi` of GROMACS, `--resume_from_checkpoint` of ms-swift and of the examples of Diffusers and Accelerate.
  *
@@ -112,6 +114,7 @@ export default defineRule({
       });
       return;
     }
+    if (reportFresh(container, context)) return;
     const off = resumeOff(container);
     const span = off && spanOfWords(context.document, lines, [off.word, off.word]);
     if (off === undefined || span === undefined) return;
@@ -123,6 +126,20 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a directory that is another one after each start. */
+function reportFresh(container: Container, { workload, podSet, document, report }: PodSetContext): boolean {
+  const fresh = neverSaves(container) === undefined ? freshFolder(container) : undefined;
+  const span = fresh && spanOfWords(document, container, fresh.words);
+  if (fresh === undefined || span === undefined) return false;
+  const isMeant = workload.retries?.at !== undefined || podSet.restartPolicy?.value === 'OnFailure';
+  report({
+    ...(!isMeant && { severity: 'info' }),
+    message: `${shorten(fresh.text, 40)} is a new directory at each start: a restart finds no checkpoint there and starts again at step 0`,
+    span,
+  });
+  return true;
+}
 
 function turnOn(off: Flag, lines: Container['command'], { document }: PodSetContext): Fix | undefined {
   const value =

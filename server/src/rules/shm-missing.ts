@@ -1,7 +1,9 @@
 import { mayBeCompleted, namesMount } from '../evidence/chart-pods.ts';
 import { dataLoader, defaultLoader } from '../evidence/data-loaders.ts';
+import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
 import { wholeGpus } from '../evidence/launch.ts';
 import { distributedImage, trainingName } from '../evidence/likely-processes.ts';
+import { mountedGpu } from '../evidence/other-devices.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { launchOfSeveral } from '../evidence/several-processes.ts';
@@ -10,6 +12,7 @@ import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
+import { once } from '../model/once.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -148,12 +151,12 @@ export default defineRule({
 
 /** Reports a volume at /dev/shm that is on the disk of the node. */
 function reportDisk(container: Container, { podSet, report }: PodSetContext): boolean {
-  if (!requestsAccelerators(container)) return false;
   const mount = container.volumeMounts.find(({ mountPath }) => /^\/dev\/shm\/?$/.test(mountPath));
   const volume = mount && volumeNamed(podSet, mount.name)?.at;
   const emptyDir = volume && getIn(volume, 'emptyDir');
   if (mount === undefined || emptyDir === undefined || isUnseen(mount.at) || isUnseen(volume)) return false;
   if (isUnseen(emptyDir) || (asText(getIn(emptyDir, 'medium')) ?? '') !== '') return false;
+  if (!mayUseGpus(container, podSet)) return false;
   report({
     severity: 'info',
     message: `Volume ${shorten(mount.name, 40)} at /dev/shm is on the node's disk: without medium: Memory, shared memory is slow and wears out the disk`,
@@ -161,6 +164,16 @@ function reportDisk(container: Container, { podSet, report }: PodSetContext): bo
   });
   return true;
 }
+
+/** Whether a container has devices by a request or a claim, or those of the GPU nodes that its pod selects or mounts. */
+function mayUseGpus(container: Container, podSet: PodSet): boolean {
+  if (requestsAccelerators(container) || getIn(container.resources, 'claims') !== undefined) return true;
+  return isOnGpuNode(podSet);
+}
+
+const isOnGpuNode = once(
+  (podSet: PodSet) => gpuNodeRequirement(podSet) !== undefined || mountedGpu(podSet) !== undefined,
+);
 
 /** Reports a volume for /dev/shm that no container with accelerators has there. */
 function reportStray(container: Container, gpus: number | null, { workload, podSet, report }: PodSetContext): boolean {

@@ -1,3 +1,4 @@
+import { fromConfigMap } from '../evidence/config-variables.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -85,8 +86,8 @@ export default defineRule({
   container(container, context) {
     checkDeviceFiles(container, context);
     const env = container.env.find(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES');
-    const value = env?.value;
-    if (env === undefined || value === undefined || isTemplated(value.at) || isExempt(context.workload)) return;
+    const value = env?.value ?? fromConfigMap(container, (name) => name === 'NVIDIA_VISIBLE_DEVICES')?.value;
+    if (value === undefined || isTemplated(value.at) || isExempt(context.workload)) return;
     if (!/^(?:all|\d+(?:,\d+)*|(?:GPU|MIG)-[\w/,-]+)$/.test(value.value)) return;
     const all = knownRequests(container);
     const requests = all.filter(({ resource }) => resource.startsWith('nvidia.com/'));
@@ -94,7 +95,7 @@ export default defineRule({
     if (requests.length === 0 && (all.length > 0 || container.accelerators.some(({ count }) => count === null))) return;
     // Chart values may request GPUs or not, and the variable is wrong in both cases.
     const isOpen = requests.length === 0 && (isUnseen(container.resources) || isIncomplete(container.at));
-    if (isOpen && (context.workload.kind === 'DaemonSet' || isUnseen(env.at))) return;
+    if (isOpen && (context.workload.kind === 'DaemonSet' || isUnseen(env?.at ?? value.at))) return;
     const isAll = value.value === 'all';
     const effect =
       requests.length > 0
@@ -110,6 +111,7 @@ export default defineRule({
       message: `NVIDIA_VISIBLE_DEVICES=${shorten(value.value, 30)} ${effect}`,
       span: spanOf(value.at),
       fixes: () => {
+        if (env?.value === undefined) return [];
         // Chart values may map names to values.
         const remove = typeof env.at.step === 'number' ? removeItem : removeKey;
         return [fix('Remove NVIDIA_VISIBLE_DEVICES', 'unsafe', remove(context.document, env.at))];

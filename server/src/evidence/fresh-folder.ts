@@ -1,0 +1,63 @@
+import { type CheckpointSign, signOfFlag } from '../command/checkpoint.ts';
+import { meaningOf } from '../command/flag-meaning.ts';
+import { readFlags } from '../command/flags.ts';
+import { wordsOf } from '../command/name-words.ts';
+import type { Word } from '../command/shell.ts';
+import { commandsIn } from '../model/process-input.ts';
+import type { Container } from '../model/workload.ts';
+import { checkpointSigns } from './launch.ts';
+
+/** A directory for progress that has another name at each start. */
+export interface FreshFolder {
+  /** As written: `/ckpt/run-$(date +%s)`. */
+  readonly text: string;
+  readonly words: readonly [Word, Word];
+}
+
+/** The directory for progress that has the time or a random number in its name; undefined if training may resume from elsewhere. */
+export function freshFolder(container: Container): FreshFolder | undefined {
+  const lines = [...container.command, ...container.args];
+  if (!lines.some(({ value }) => changes.test(value)) || container.scripts.length > 0) return undefined;
+  if (checkpointSigns(container).some(resumes)) return undefined;
+  const commands = commandsIn(container);
+  const named = new Map<string, string>();
+  for (const { assignments, words } of commands)
+    for (const { text } of [...assignments, ...(words[0]?.text === 'export' ? words.slice(1) : [])]) {
+      const [, name = '', value = ''] = /^([A-Za-z_]\w*)=(.*)$/s.exec(text) ?? [];
+      if (name !== '') named.set(name, value);
+    }
+  for (const { words } of commands) {
+    for (const flag of readFlags(words)) {
+      const { valueWord, word, written, isVariable } = flag;
+      if (valueWord === undefined || isVariable || !isOfProgress(wordsOf(written)) || signOfFlag(flag).length === 0)
+        continue;
+      const text = valueWord === word ? word.text.slice(word.text.indexOf('=') + 1) : valueWord.text;
+      const filled = text.replace(/\$\{?(\w+)\}?/g, (whole, name: string) => named.get(name) ?? whole);
+      if (changes.test(filled)) return { text, words: [word, valueWord] };
+    }
+  }
+  return undefined;
+}
+
+/** The output of a command, or a variable, that differs from start to start. */
+const changes = /(?:\$\(|`)\s*(?:date|uuidgen|mktemp|openssl rand)\b|\$\{?(?:RANDOM|EPOCHSECONDS|SRANDOM)\b/;
+
+/** A place to resume from, or the file of settings, which may name one. */
+function resumes({ kind, flag }: CheckpointSign): boolean {
+  if (kind === 'resume') return true;
+  return flag !== undefined && (meaningOf(flag, 'settings-file') !== undefined || wordsOf(flag.written).some(isLoad));
+}
+
+function isLoad(word: string): boolean {
+  return /^(?:resume|restore|load|init|from|pretrained|latest)$/.test(word);
+}
+
+/** Flags for logs may be new each time. */
+function isOfProgress(words: readonly string[]): boolean {
+  return (
+    words.some((word) => progress.test(word)) &&
+    !words.some((word) => /^(?:log|logs|logging|result|results|eval)$/.test(word))
+  );
+}
+
+const progress = /^(?:output|out|save|checkpoints?|ckpts?|work|exp|run|workdir|outdir)$/;
