@@ -2,6 +2,7 @@ import type { FileAnalysis } from '../../analysis.ts';
 import type { GpuModel } from '../../catalog/index.ts';
 import { acceleratorResource, gpus, instanceType, migByResource } from '../../catalog/index.ts';
 import { formatCount, formatNumber, plural } from '../../cost/money.ts';
+import { mostAtOnce } from '../../cost/range.ts';
 import { requestedWords } from '../../cost/requested-words.ts';
 import { isRequested } from '../../model/accelerators.ts';
 import { plus } from '../../model/count.ts';
@@ -15,20 +16,34 @@ import type { Span } from '../../yaml/span.ts';
 
 /** `1–3 × H100 80GB SXM`, `2 GPUs`, `4 × MIG 1g.10gb of A100 80GB SXM + 1 × L4`; an empty string without a request. */
 export function describeAccelerators(workload: Workload): string {
-  const counts = new Map<string, Count & { readonly known: boolean }>();
+  const sets = new Map<string, CountedDevices[]>();
+  const isKnown = new Map<string, boolean>();
   for (const podSet of workload.podSets) {
     for (const accelerator of requestedDevices(podSet)) {
       const { name, known } = nameOfAccelerator(accelerator, partOnMachine(podSet));
-      const before = counts.get(name) ?? { min: 0, max: 0, known };
-      const each = perPodOf(accelerator);
-      const [low, high] = [times(podSet.pods, each.min), times(podSet.pods, each.max)];
-      counts.set(name, { min: plus(before.min, low.min), max: plus(before.max, high.max), known });
+      const { min, max } = perPodOf(accelerator);
+      const { pods } = podSet;
+      const all = sets.get(name) ?? [];
+      all.push({ pods, min: times(pods, min).min, max: times(pods, max).max });
+      sets.set(name, all);
+      isKnown.set(name, isKnown.get(name) ?? known);
     }
   }
-  return [...counts]
-    .map(([name, count]) => (count.known ? `${formatCount(count)} × ${name}` : plural(count, name)))
+  return [...sets]
+    .map(([name, all]) => (isKnown.get(name) ? `${formatCount(atOnce(all))} × ${name}` : plural(atOnce(all), name)))
     .join(' + ')
-    .concat(counts.size > 0 && workload.per ? ` per ${workload.per}` : '');
+    .concat(sets.size > 0 && workload.per ? ` per ${workload.per}` : '');
+}
+
+interface CountedDevices extends Count {
+  readonly pods: PodSet['pods'];
+}
+
+/** The devices of several pod sets, as many as they use at once. */
+function atOnce(all: readonly CountedDevices[]): Count {
+  const known = all.flatMap(({ pods, max }) => (max === null ? [] : [{ pods, amount: max }]));
+  const min = all.reduce<number | null>((sum, one) => plus(sum, one.min), 0);
+  return { min, max: known.length < all.length ? null : Math.max(mostAtOnce(known), min ?? 0) };
 }
 
 /** The devices of one pod as written; a range if alternatives differ in their number. */
