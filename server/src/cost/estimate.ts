@@ -4,11 +4,11 @@ import { plus, product } from '../model/count.ts';
 import { isOneCard } from '../model/named-models.ts';
 import { runLength } from '../model/run-length.ts';
 import { isValues } from '../model/values.ts';
-import { noNeeds, type PodAccelerator, type PodSet, type Workload } from '../model/workload.ts';
+import { noNeeds, type Placement, type PodAccelerator, type PodSet, type Workload } from '../model/workload.ts';
 import { alternativesOf } from './alternatives.ts';
 import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices } from './custom-prices.ts';
-import { ends, spotElsewhere, stranded } from './machine-notes.ts';
+import { ends, shareOfHost, spotElsewhere, stranded } from './machine-notes.ts';
 import { HOURS_PER_MONTH } from './money.ts';
 import type { NoEstimate } from './no-estimate.ts';
 import type { Quote } from './offers.ts';
@@ -18,11 +18,12 @@ import type { PodPrice, Pricing } from './pod-price.ts';
 import { eitherOf, isUnknown, onSpotOnly, type PodSetCost } from './pod-set-cost.ts';
 import { mostAtOnce, noPods, nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { atRest, onAverage, runCost } from './run-cost.ts';
-import { isExcluded, onWholeMachines, sellersWithoutNodes, soldInRegion, unsold } from './sold-in-region.ts';
+import { isExcluded, onWholeMachines, soldInRegion, unsold } from './sold-in-region.ts';
 import { rangeOfQuotes, spotFirstNotes, spotFirstQuotes } from './spot-first.ts';
 import { billedPods, billedSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
 import { whatIsUnknown, whoSetsPods } from './what-is-unknown.ts';
+import { whyNoPrice } from './why-no-price.ts';
 import { notesOnWorkload } from './workload-notes.ts';
 
 /**
@@ -241,15 +242,9 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   const { billing } = placement;
   if (billing !== undefined && billing !== 'premium' && !isOwn) return { kind: 'capacityNotPriced', capacity: billing };
   if (selected.some(({ prices }) => prices.length === 0)) {
-    const { provider, needs, ownMachine, otherCloud } = placement;
-    const instanceType = placement.instanceType ?? ownMachine?.name ?? null;
-    const anySize = { ...placement, needs: noNeeds };
-    const isTooLarge = models.every(
-      (model) => quote(model, pricedDevices(model, accelerator), anySize, 'on-demand', own).prices.length > 0,
-    );
-    if (isTooLarge) return { kind: 'podTooLarge', needs };
-    const sellers = sellersWithoutNodes(models, placement, own.sheet);
-    return { kind: 'priceUnknown', models, devices, instanceType, provider: provider ?? otherCloud ?? null, sellers };
+    const on = (place: Placement, pricing: Pricing) =>
+      models.map((model) => quote(model, pricedDevices(model, accelerator), place, pricing, own));
+    return whyNoPrice(models, devices, placement, on, own);
   }
   const hourly = rangeOfQuotes(selected) ?? nothing;
   return {
@@ -269,7 +264,12 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
         ? [{ kind: 'unpriced', models: missing } as const]
         : []),
       ...selected.flatMap((one) => one.assumptions),
-      ...selected.flatMap(({ prices }) => ends(prices).flatMap((price) => stranded(price, devices))),
+      ...selected.flatMap(({ prices }) =>
+        ends(prices).flatMap((price) => [
+          ...stranded(price, devices),
+          ...shareOfHost(price, pricedDevices(price.offer.gpu, accelerator), placement.needs),
+        ]),
+      ),
       // A better spot price of one model is not that of the others.
       ...(models.length > 1 ? [] : (spotOnly && spotKnown ? spot : onDemand).flatMap(spotElsewhere)),
     ],

@@ -1,5 +1,6 @@
 import type { RequestedResource } from '../model/requested-resource.ts';
 import type { PodNeeds } from '../model/workload.ts';
+import type { Range } from './types.ts';
 
 /** Why a workload has no price. `no-estimate-words.ts` has the wording. */
 export type NoEstimate =
@@ -42,7 +43,15 @@ export type NoEstimate =
       readonly provider: string | null;
       /** The only ones with a price, which have no nodes. */
       readonly sellers?: readonly string[];
+      readonly spot?: SpotInstead;
     };
+
+/** The spot price of one pod on machines without an on-demand price, in US dollars per hour. */
+export interface SpotInstead {
+  readonly hourly: Range;
+  readonly region: string;
+  readonly date: string | null;
+}
 
 /**
  * What sets a number that is not in the file: a template with the text, each matching node, the rest of a partial object, the run of its steps, or what
