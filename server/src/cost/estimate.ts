@@ -1,4 +1,4 @@
-import { gpus, migPriceShare, migShare, migTable, priceSource } from '../catalog/index.ts';
+import { gpus, priceSource } from '../catalog/index.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { plus, product } from '../model/count.ts';
 import { isOneCard } from '../model/named-models.ts';
@@ -16,6 +16,7 @@ import { quote } from './offers.ts';
 import { ownMachineQuote } from './own-machines.ts';
 import type { PodPrice, Pricing } from './pod-price.ts';
 import { eitherOf, isUnknown, onSpotOnly, type PodSetCost } from './pod-set-cost.ts';
+import { pricedDevices } from './priced-devices.ts';
 import { mostAtOnce, noPods, nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { atRest, onAverage, runCost } from './run-cost.ts';
 import { isExcluded, onWholeMachines, soldInRegion, unsold } from './sold-in-region.ts';
@@ -285,15 +286,6 @@ function costOf(podSet: PodSet, { devices }: PodAccelerator, { prices }: Quote):
   return { name, pods, hourly, spot: null, idle: hourly, isOpen: false, basis, assumptions };
 }
 
-/** The devices that the price counts: those of the request, or more if its slices do not fill a card. */
-export function pricedDevices(model: string, { devices, perPod }: Pick<PodAccelerator, 'devices' | 'perPod'>): number {
-  const table = migTable(model);
-  if (table === undefined || devices === null || !perPod || devices >= perPod) return devices ?? 0;
-  const share = devices / perPod;
-  const profile = table.profiles.find((one) => Math.abs(migShare(table, one) - share) < 1e-9);
-  return profile === undefined ? devices : migPriceShare(table, profile) * perPod;
-}
-
 /** GiB. Node groups of EKS and Karpenter have it by default, other nodes more, so each node has less than it for pods. */
 const smallestDisk = 20;
 
@@ -317,7 +309,7 @@ function assumptionsOf(
   if (models.length > 1 && modelHint === undefined) found.push({ kind: 'models', models });
   if (providerFrom === 'config') found.push({ kind: 'provider', provider: provider ?? '', from: 'config' });
   if (devices !== null && perPod && (form === 'mig' || devices < perPod)) {
-    const share = pricedDevices(model, { devices, perPod }) / perPod;
+    const share = pricedDevices(model, { devices, perPod, requested }) / perPod;
     if (form === 'mig' || form === 'whole' || form === 'shared') found.push({ kind: 'share', requested, form, share });
   }
   if (edgeZone !== undefined && region !== null) found.push({ kind: 'edgeZone', zone: edgeZone, region });
