@@ -1,6 +1,5 @@
 import type { RequestedResource } from '../model/requested-resource.ts';
 import type { PodNeeds } from '../model/workload.ts';
-import type { Range } from './types.ts';
 
 /** Why a workload has no price. `no-estimate-words.ts` has the wording. */
 export type NoEstimate =
@@ -48,7 +47,7 @@ export type NoEstimate =
 
 /** The spot price of one pod on machines without an on-demand price, in US dollars per hour. */
 export interface SpotInstead {
-  readonly hourly: Range;
+  readonly hourly: { readonly min: number; readonly max: number };
   readonly region: string;
   readonly date: string | null;
 }
