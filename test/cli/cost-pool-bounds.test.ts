@@ -29,6 +29,21 @@ test('a bound of vCPUs leaves room for a mix of machines', async () => {
   expect(await listed({ 'a.tf': text })).toContain('at most $3.86/h for 1–3 nodes');
 });
 
+test('a machine with a part of a card counts as one device', async () => {
+  const text = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: parts}
+spec:
+  limits: {nvidia.com/gpu: 4}
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: parts}
+      requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [g6f.xlarge]}]
+`;
+  // 4 × 0.2375.
+  expect(await listed({ 'a.yaml': text })).toContain('$0.24/h on demand per node · at most $0.95/h for 4 nodes');
+});
+
 test('an empty price is no bid, and the maximum of an update is none of a pool', async () => {
   const kops = (price: string) => `apiVersion: kops.k8s.io/v1alpha2
 kind: InstanceGroup

@@ -189,6 +189,7 @@ describe('budgets', () => {
     ['all workloads', 'maxHourly: 41.28', ''],
     ['all workloads', 'maxHourly: 41.27', '2 workloads cost up to $41.28/h, more than $41.27/h'],
     ['a label', 'labels: {team: research}, maxHourly: 27', 'one workload costs up to $27.52/h, more than $27/h'],
+    ['a label', 'labels: {team: research}, maxHourly: 1.5', 'one workload costs up to $27.52/h, more than $1.50/h'],
     ['another label', 'labels: {team: search}, maxHourly: 1', ''],
     ['a namespace', 'namespace: research, maxHourly: 1', ''],
   ])('of %s: %s', async (_, budget, problem) => {
@@ -204,6 +205,23 @@ describe('budgets', () => {
 });
 
 describe('--base', () => {
+  test('says that an increase contains whole prices', async () => {
+    const pod = (machine: string) => `apiVersion: v1
+kind: Pod
+metadata: {name: eval}
+spec:
+  nodeSelector: {node.kubernetes.io/instance-type: ${machine}}
+  containers: [{name: main, image: registry.example.com/app:1, resources: {limits: {nvidia.com/gpu: 8}}}]
+`;
+    const { folder } = repository({ 'a.yaml': pod('a4-highgpu-8g'), 'b.yaml': server('chat', 1) });
+    write(folder, { 'a.yaml': pod('a3-highgpu-8g'), 'b.yaml': server('chat', 2) });
+    const { stdout } = await runCli(['cost', '--base', 'HEAD', '--no-color'], { cwd: folder });
+    expect(stdout).toContain('The increase includes the full price of 1 workload that had none before\n');
+    write(folder, { 'a.yaml': pod('a4-highgpu-8g') });
+    const other = await runCli(['cost', '--base', 'HEAD', '--no-color'], { cwd: folder });
+    expect(other.stdout).not.toContain('The increase includes');
+  });
+
   test('new, removed, changed, moved and unchanged workloads', async () => {
     const { folder } = repository({
       'chat.yaml': server('chat', 1),

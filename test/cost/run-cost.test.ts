@@ -104,6 +104,34 @@ spec:
     expect(cron('schedule: "0 1 * * *"', '')).toBe('$5.67/h on demand while running · $2.46/h spot');
   });
 
+  test('a run of Tekton ends, by its own limit at the latest', () => {
+    const step = (name: string) =>
+      `{name: ${name}, taskSpec: {steps: [{name: main, image: 'registry.example.com/a:1', computeResources: {limits: {nvidia.com/gpu: 4}}}]}}`;
+    const run = (limit: string) =>
+      lensOf(`apiVersion: tekton.dev/v1
+kind: PipelineRun
+metadata: {name: tune}
+spec:
+  ${limit}
+  taskRunTemplate: {podTemplate: {nodeSelector: {node.kubernetes.io/instance-type: g5.12xlarge}}}
+  pipelineSpec: {tasks: [${step('train')}]}
+`);
+    // 1.5 h × 5.672 = 8.508.
+    expect(run('timeouts: {pipeline: 1h30m}')).toBe('$5.67/h on demand · $2.46/h spot · at most $8.51 in 90 min');
+    expect(run('timeouts: {pipeline: "0"}')).toBe('$5.67/h on demand · $2.46/h spot');
+    expect(run('params: []')).toBe('$5.67/h on demand · $2.46/h spot');
+  });
+
+  test('Kueue stops a job after its longest time', () => {
+    const queued = (labels: string, deadline: string) =>
+      job(deadline).replace('metadata: {name: train}', `metadata: {name: train, labels: {${labels}}}`);
+    const limit = 'kueue.x-k8s.io/max-exec-time-seconds: "1800"';
+    // 0.5 h × 5.672 = 2.836.
+    expect(lensOf(queued(limit, 'backoffLimit: 0'))).toMatch(/ · at most \$2\.84 in 30 min$/);
+    expect(lensOf(queued(limit, 'activeDeadlineSeconds: 900'))).toMatch(/ · at most \$1\.42 in 15 min$/);
+    expect(lensOf(queued('team: a', 'backoffLimit: 0'))).toBe('$5.67/h on demand · $2.46/h spot');
+  });
+
   test('a RayJob that leaves its cluster running has no total', () => {
     const rayJob = (shutdown: boolean) => `apiVersion: ray.io/v1
 kind: RayJob

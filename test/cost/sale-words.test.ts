@@ -20,9 +20,14 @@ test.each([
     'cloud.google.com/gke-accelerator',
     'nvidia-b200',
     8,
-    'a4-highgpu-8g (B200) has no on-demand price: Google Cloud sells it by reservation, as spot or with flex-start',
+    'a4-highgpu-8g (B200) has no on-demand price: Google Cloud sells it by reservation, as spot or with flex-start; $39.63/h per pod on spot in us-central1, as of 2026-09-05',
   ],
-  ['cloud.google.com/gke-accelerator', 'nvidia-b200', 9, 'The catalog has no price for 9 × B200 on Google Cloud'],
+  [
+    'cloud.google.com/gke-accelerator',
+    'nvidia-b200',
+    9,
+    'Price unknown: no machine has more than 8 × B200, and a pod requests 9',
+  ],
 ])('%s: %s with %i devices has no price on demand, and the reason', (label, value, count, words) => {
   const text = `apiVersion: v1
 kind: Pod

@@ -78,6 +78,40 @@ test('a release that changes only the autoscaler counts', () => {
   expect(hourly(always, on, 'ingress: {enabled: true}\n')).toBeUndefined();
 });
 
+test('bounds that another template takes from the values are those of the values', () => {
+  const named = (text: string) => text.replace('{{ include "server.fullname" . }}', 'server');
+  const scaler = `{{- if .Values.autoscaling.enabled }}
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: server}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: server}
+  minReplicas: {{ .Values.autoscaling.min }}
+  maxReplicas: {{ .Values.autoscaling.max }}
+{{- end }}
+`;
+  const amount = (own: string, replicas = guarded) => {
+    const analysis = new Analysis({ strict: true });
+    const chart = chartValues('values.yaml', values(own));
+    analysis.setFile('file:///chart/templates/hpa.yaml', scaler);
+    const file = analysis.setFile(
+      'file:///chart/templates/a.yaml',
+      named(template(replicas)),
+      0,
+      undefined,
+      chart && { chart },
+    );
+    const [document] = file.documents;
+    const [workload] = document?.costed ?? [];
+    const cost = workload && document?.costOf(workload).cost;
+    return cost ? formatHourly(cost.hourly) : undefined;
+  };
+  expect(amount('{enabled: true, min: 2, max: 6}')).toBe('$3.72–$11.17/h');
+  expect(amount('{enabled: false, min: 2, max: 6}')).toBe('$3.72/h');
+  // Nothing says which values the bounds are.
+  expect(amount('{low: 2, high: 6}')).toBeUndefined();
+});
+
 test('an autoscaler starts from no replicas if they are 0 and it has no minimum', () => {
   const none = values('{enabled: true, maxReplicas: 4}').replace('replicaCount: 2', 'replicaCount: 0');
   const chart = chartValues('values.yaml', none);

@@ -25,7 +25,7 @@ export function allowedOffers(
   provider: Provider,
   sheet: PriceSheet,
 ): readonly Offer[] {
-  const all = offers({ gpu: model, provider }, sheet);
+  const all = withAllChips(offers({ gpu: model, provider }, sheet));
   if (terms.length === 0) return usualOffers(all);
   const unlisted = all[0]?.instanceType.startsWith('n1-')
     ? unlistedN1Offers(terms, all, () => offers({ gpu: 't4', provider }, sheet))
@@ -78,7 +78,8 @@ export function pricesOfMachines(
   const all = models.flatMap((model) => allowedOffers(model, placement, provider as Provider, prices.sheet));
   const at = (place: string) =>
     all
-      .filter((offer) => offer.region === place || isEverywhere(offer))
+      // The chip has the same price.
+      .filter((offer) => !isOneChip(offer) && (offer.region === place || isEverywhere(offer)))
       .flatMap((offer) => withChips(offer, placement.terms))
       .map(atOwnPrices(prices));
   const usual = at(region ?? defaultRegion(provider as Provider));
@@ -95,9 +96,18 @@ function isOneChip({ instanceType }: Offer): boolean {
   return instanceType.startsWith('tpu-');
 }
 
+/** The offers with the price of a chip also in regions where the sheet lists only one chip under that name. Any number of chips costs as many times. */
+const withAllChips = once((all: readonly Offer[]): readonly Offer[] => {
+  const [chip, ...others] = all.filter(isChip);
+  if (chip === undefined) return all;
+  const regions = new Set([chip, ...others].map(({ region }) => region));
+  const added = all.filter((offer) => isOneChip(offer) && !regions.has(offer.region));
+  return added.length === 0 ? all : [...all, ...added.map((offer) => ({ ...offer, instanceType: chip.instanceType }))];
+});
+
 /** For the price of a TPU chip, the machines with such chips that the terms allow. */
 function withChips(offer: Offer, terms: readonly NodeTerm[]): readonly Offer[] {
-  if (!isChip(offer) && !isOneChip(offer)) return [offer];
+  if (!isChip(offer)) return [offer];
   return allInstanceTypes().flatMap((machine) => {
     const { gpu, gpuCount, name, provider } = machine;
     if (provider !== offer.provider || gpu !== offer.gpu || !gpuCount || !isAllowed(terms, machine)) return [];

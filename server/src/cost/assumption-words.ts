@@ -114,6 +114,11 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       const { instanceType, cards, devices, unused } = assumption;
       return `${instanceType} has ${cards} devices: pods with ${formatNumber(devices)} leave ${unused} unused`;
     }
+    case 'shareOfHost': {
+      const { instanceType, share, of, requested, available } = assumption;
+      const part = share === 1 ? 'all' : fraction(share);
+      return `A pod requests ${formatNumber(requested)} of the ${formatNumber(available)} ${of} of ${instanceType}: priced as ${part} of it`;
+    }
     case 'slice':
       return `A ${assumption.topology} slice has ${assumption.chips} chips, and all of them are billed`;
     case 'podsPerGpu':

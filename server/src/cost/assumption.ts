@@ -70,6 +70,15 @@ export type Assumption =
       readonly devices: number;
       readonly unused: number;
     }
+  /** The CPU or memory of a pod takes a larger part of the machine than its devices. */
+  | {
+      readonly kind: 'shareOfHost';
+      readonly instanceType: string;
+      readonly share: number;
+      readonly of: 'CPUs' | 'GiB of memory';
+      readonly requested: number;
+      readonly available: number;
+    }
   /** The pods do not fill the TPU slices that they run on. */
   | { readonly kind: 'slice'; readonly topology: string; readonly chips: number }
   | { readonly kind: 'podsPerGpu'; readonly pods: number; readonly from: 'config' }

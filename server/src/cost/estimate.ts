@@ -1,14 +1,14 @@
-import { gpus, migPriceShare, migShare, migTable, priceSource } from '../catalog/index.ts';
+import { gpus, priceSource } from '../catalog/index.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { plus, product } from '../model/count.ts';
 import { isOneCard } from '../model/named-models.ts';
 import { runLength } from '../model/run-length.ts';
 import { isValues } from '../model/values.ts';
-import { noNeeds, type PodAccelerator, type PodSet, type Workload } from '../model/workload.ts';
+import { noNeeds, type Placement, type PodAccelerator, type PodSet, type Workload } from '../model/workload.ts';
 import { alternativesOf } from './alternatives.ts';
 import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices } from './custom-prices.ts';
-import { ends, spotElsewhere, stranded } from './machine-notes.ts';
+import { ends, shareOfHost, spotElsewhere, stranded } from './machine-notes.ts';
 import { HOURS_PER_MONTH } from './money.ts';
 import type { NoEstimate } from './no-estimate.ts';
 import type { Quote } from './offers.ts';
@@ -16,13 +16,15 @@ import { quote } from './offers.ts';
 import { ownMachineQuote } from './own-machines.ts';
 import type { PodPrice, Pricing } from './pod-price.ts';
 import { eitherOf, isUnknown, onSpotOnly, type PodSetCost } from './pod-set-cost.ts';
+import { pricedDevices } from './priced-devices.ts';
 import { mostAtOnce, noPods, nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { atRest, onAverage, runCost } from './run-cost.ts';
-import { isExcluded, onWholeMachines, sellersWithoutNodes, soldInRegion, unsold } from './sold-in-region.ts';
+import { isExcluded, onWholeMachines, soldInRegion, unsold } from './sold-in-region.ts';
 import { rangeOfQuotes, spotFirstNotes, spotFirstQuotes } from './spot-first.ts';
 import { billedPods, billedSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
 import { whatIsUnknown, whoSetsPods } from './what-is-unknown.ts';
+import { whyNoPrice } from './why-no-price.ts';
 import { notesOnWorkload } from './workload-notes.ts';
 
 /**
@@ -241,15 +243,9 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   const { billing } = placement;
   if (billing !== undefined && billing !== 'premium' && !isOwn) return { kind: 'capacityNotPriced', capacity: billing };
   if (selected.some(({ prices }) => prices.length === 0)) {
-    const { provider, needs, ownMachine, otherCloud } = placement;
-    const instanceType = placement.instanceType ?? ownMachine?.name ?? null;
-    const anySize = { ...placement, needs: noNeeds };
-    const isTooLarge = models.every(
-      (model) => quote(model, pricedDevices(model, accelerator), anySize, 'on-demand', own).prices.length > 0,
-    );
-    if (isTooLarge) return { kind: 'podTooLarge', needs };
-    const sellers = sellersWithoutNodes(models, placement, own.sheet);
-    return { kind: 'priceUnknown', models, devices, instanceType, provider: provider ?? otherCloud ?? null, sellers };
+    const on = (place: Placement, pricing: Pricing) =>
+      models.map((model) => quote(model, pricedDevices(model, accelerator), place, pricing, own));
+    return whyNoPrice(models, devices, placement, on, own);
   }
   const hourly = rangeOfQuotes(selected) ?? nothing;
   return {
@@ -269,7 +265,12 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
         ? [{ kind: 'unpriced', models: missing } as const]
         : []),
       ...selected.flatMap((one) => one.assumptions),
-      ...selected.flatMap(({ prices }) => ends(prices).flatMap((price) => stranded(price, devices))),
+      ...selected.flatMap(({ prices }) =>
+        ends(prices).flatMap((price) => [
+          ...stranded(price, devices),
+          ...shareOfHost(price, pricedDevices(price.offer.gpu, accelerator), placement.needs),
+        ]),
+      ),
       // A better spot price of one model is not that of the others.
       ...(models.length > 1 ? [] : (spotOnly && spotKnown ? spot : onDemand).flatMap(spotElsewhere)),
     ],
@@ -283,15 +284,6 @@ function costOf(podSet: PodSet, { devices }: PodAccelerator, { prices }: Quote):
   const assumptions = prices.flatMap((price) => stranded(price, devices ?? 0));
   const { name, pods } = podSet;
   return { name, pods, hourly, spot: null, idle: hourly, isOpen: false, basis, assumptions };
-}
-
-/** The devices that the price counts: those of the request, or more if its slices do not fill a card. */
-export function pricedDevices(model: string, { devices, perPod }: Pick<PodAccelerator, 'devices' | 'perPod'>): number {
-  const table = migTable(model);
-  if (table === undefined || devices === null || !perPod || devices >= perPod) return devices ?? 0;
-  const share = devices / perPod;
-  const profile = table.profiles.find((one) => Math.abs(migShare(table, one) - share) < 1e-9);
-  return profile === undefined ? devices : migPriceShare(table, profile) * perPod;
 }
 
 /** GiB. Node groups of EKS and Karpenter have it by default, other nodes more, so each node has less than it for pods. */
@@ -317,7 +309,7 @@ function assumptionsOf(
   if (models.length > 1 && modelHint === undefined) found.push({ kind: 'models', models });
   if (providerFrom === 'config') found.push({ kind: 'provider', provider: provider ?? '', from: 'config' });
   if (devices !== null && perPod && (form === 'mig' || devices < perPod)) {
-    const share = pricedDevices(model, { devices, perPod }) / perPod;
+    const share = pricedDevices(model, { devices, perPod, requested }) / perPod;
     if (form === 'mig' || form === 'whole' || form === 'shared') found.push({ kind: 'share', requested, form, share });
   }
   if (edgeZone !== undefined && region !== null) found.push({ kind: 'edgeZone', zone: edgeZone, region });

@@ -10,11 +10,12 @@ import {
 import { type Devices, wholeCards } from '../memory/fit.ts';
 import { noNeeds, type Placement, type PodSet } from '../model/workload.ts';
 import { commitments, listPrices, type OwnPrices } from './custom-prices.ts';
-import { acceleratorsOf, pricedDevices } from './estimate.ts';
+import { acceleratorsOf } from './estimate.ts';
 import { isPerDevice, machineOf } from './machines.ts';
 import { quote } from './offers.ts';
 import { breakEvenMonths, type OwnMachine, ownedHourly } from './on-prem.ts';
 import type { PodPrice } from './pod-price.ts';
+import { pricedDevices } from './priced-devices.ts';
 
 // Other ways to pay for the same pods. All amounts are for one pod, in US dollars per hour.
 

@@ -1,8 +1,14 @@
-import { acceleratorResource, instanceType as machineNamed, providerName } from '../catalog/index.ts';
+import {
+  acceleratorResource,
+  instanceType as machineNamed,
+  maxGpusPerInstance,
+  providerName,
+} from '../catalog/index.ts';
 import type { RequestedResource } from '../model/requested-resource.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { formatGiB, formatNumber } from './money.ts';
-import type { NoEstimate, UnknownCount } from './no-estimate.ts';
+import { dateWords } from './assumption-words.ts';
+import { formatGiB, formatHourly, formatNumber } from './money.ts';
+import type { NoEstimate, SpotInstead, UnknownCount } from './no-estimate.ts';
 import { modelName, requestedWords } from './requested-words.ts';
 import { saleWords } from './sale-words.ts';
 
@@ -57,21 +63,34 @@ export function noEstimateWords(reason: NoEstimate): string {
     }
     case 'capacityNotPriced':
       return capacityWords[reason.capacity];
-    case 'priceUnknown': {
-      const { models, devices, instanceType, provider } = reason;
-      const cards = machineNamed(instanceType ?? '')?.gpuCount;
-      if (cards != null && cards >= 1 && cards < devices)
-        return `Price unknown: ${instanceType} has ${cards} ${cards === 1 ? 'device' : 'devices'}, and a pod requests ${devices}`;
-      const sale = saleWords(reason);
-      if (sale !== undefined) return sale;
-      const on = instanceType ?? (provider === null ? null : providerName(provider));
-      const requested = `${devices} × ${models.map(modelName).join(' or ')}`;
-      const [seller, ...others] = reason.sellers ?? [];
-      if (on === null && seller !== undefined && others.length === 0)
-        return `The catalog has no price for ${requested}: only ${providerName(seller)} sells it, which has no Kubernetes nodes`;
-      return `The catalog has no price for ${requested}${on === null ? '' : ` on ${on}`}`;
-    }
+    case 'priceUnknown':
+      return `${priceWords(reason)}${reason.spot === undefined ? '' : `; ${spotWords(reason.spot)}`}`;
   }
+}
+
+function priceWords(reason: Extract<NoEstimate, { kind: 'priceUnknown' }>): string {
+  const { models, devices, instanceType, provider } = reason;
+  const cards = machineNamed(instanceType ?? '')?.gpuCount;
+  if (cards != null && cards >= 1 && cards < devices)
+    return `Price unknown: ${instanceType} has ${cards} ${cards === 1 ? 'device' : 'devices'}, and a pod requests ${devices}`;
+  const most = Math.max(...models.map((model) => maxGpusPerInstance(model) ?? Infinity));
+  if (most < devices)
+    return `Price unknown: no machine has more than ${most} × ${models.map(modelName).join(' or ')}, and a pod requests ${devices}`;
+  const sale = saleWords(reason);
+  if (sale !== undefined) return sale;
+  const on = instanceType ?? (provider === null ? null : providerName(provider));
+  const requested = `${devices} × ${models.map(modelName).join(' or ')}`;
+  const [seller, ...others] = reason.sellers ?? [];
+  if (on === null && seller !== undefined && others.length === 0)
+    return `The catalog has no price for ${requested}: only ${providerName(seller)} sells it, which has no Kubernetes nodes`;
+  const kind = reason.spot === undefined ? 'price' : 'on-demand price';
+  return `The catalog has no ${kind} for ${requested}${on === null ? '' : ` on ${on}`}`;
+}
+
+/** `$13.27/h per pod on spot in us-central1, as of 2026-08-20`. */
+function spotWords({ hourly, region, date }: SpotInstead): string {
+  const place = region === '' || region === 'all' || region === 'global' ? '' : ` in ${region}`;
+  return `${formatHourly(hourly)} per pod on spot${place}, ${dateWords(date)}`;
 }
 
 function nounFor(requested: RequestedResource, otherwise = 'Accelerator'): string {

@@ -42,7 +42,15 @@ export type NoEstimate =
       readonly provider: string | null;
       /** The only ones with a price, which have no nodes. */
       readonly sellers?: readonly string[];
+      readonly spot?: SpotInstead;
     };
+
+/** The spot price of one pod on machines without an on-demand price, in US dollars per hour. */
+export interface SpotInstead {
+  readonly hourly: { readonly min: number; readonly max: number };
+  readonly region: string;
+  readonly date: string | null;
+}
 
 /**
  * What sets a number that is not in the file: a template with the text, each matching node, the rest of a partial object, the run of its steps, or what

@@ -141,13 +141,15 @@ function nodesAt(pool: NodePool, offer: PricedOffer): number | null {
 /** What the pool may have of each resource, and what a node takes of it. */
 function boundsOf({ limits }: NodePool, { gpuCount, gpu, instanceType: name }: PricedOffer): readonly Bound[] {
   const { vcpu = null, memoryGiB = null } = instanceType(name) ?? {};
+  // A machine with a part of a card reports it as one device.
+  const devices = Math.max(1, gpuCount);
   return Object.entries(limits ?? {}).flatMap(([resource, limit]): Bound[] => {
     const of = (each: number | null, most = limit): Bound[] => (each ? [{ resource, limit: most, each }] : []);
     if (resource === 'cpu') return of(vcpu);
     if (resource === 'memory') return of(memoryGiB, limit / 2 ** 30);
     if (resource === 'nodes') return of(1);
-    if (resource === 'aws.amazon.com/neuroncore') return of(gpuCount, limit * (neuronCoreShare([gpu]) ?? Number.NaN));
-    return /^(?:(?:nvidia|amd)\.com\/gpu|aws\.amazon\.com\/neuron)$/.test(resource) ? of(gpuCount) : [];
+    if (resource === 'aws.amazon.com/neuroncore') return of(devices, limit * (neuronCoreShare([gpu]) ?? Number.NaN));
+    return /^(?:(?:nvidia|amd)\.com\/gpu|aws\.amazon\.com\/neuron)$/.test(resource) ? of(devices) : [];
   });
 }
 

@@ -3,11 +3,12 @@ import type { CloudSign } from '../model/cloud-sign.ts';
 import { once } from '../model/once.ts';
 import type { Placement, PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import { listPrices, type OwnPrices, ownGpuPrice } from './custom-prices.ts';
-import { acceleratorsOf, countedPods, pricedDevices, pricedModels } from './estimate.ts';
+import { acceleratorsOf, countedPods, pricedModels } from './estimate.ts';
 import { coversPod, fits, isPerDevice, machineOf } from './machines.ts';
 import { quote } from './offers.ts';
 import { isCertain, type PodPrice, type Pricing } from './pod-price.ts';
 import { cardsFor, holds, isOpen, leastGiB, type OpenAccelerator, overridesCard, termsOn } from './possible-cards.ts';
+import { pricedDevices } from './priced-devices.ts';
 import { isEverywhere } from './priced-offer.ts';
 import { nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { signedPlace } from './signed-place.ts';
@@ -249,7 +250,7 @@ function findPrices(
   const provider = isOpen(accelerator) ? providerOf([podSet], accelerator) : placement.provider;
   const where = { ...placement, terms, provider };
   const prices = models.flatMap((model) =>
-    quote(model, pricedDevices(model, { devices, perPod: accelerator.perPod }), where, pricing, own).prices.filter(
+    quote(model, pricedDevices(model, { ...accelerator, devices }), where, pricing, own).prices.filter(
       ({ offer }) => offer.provider === null || isNode({ ...offer, provider: offer.provider }, devices, where),
     ),
   );

@@ -68,15 +68,13 @@ export function runWords({
 }
 
 /** How the length and the number of the runs are known, for hovers and reports. */
-export function runBasis({ hours, from, perMonth, oneAtATime, suspended }: RunCost): string | undefined {
+export function runBasis({ hours, from, field, perMonth, oneAtATime, suspended }: RunCost): string | undefined {
   if (suspended) return 'No runs: suspended';
   const runs = perMonth === undefined || perMonth === null ? undefined : `${formatNumber(perMonth)} runs per month`;
   if (hours === null) return runs;
   const duration = formatDuration(hours * 3600);
   const length =
-    from === 'deadline'
-      ? `At most ${duration} per run (activeDeadlineSeconds)`
-      : `${duration}: steps × training.stepSeconds`;
+    from === 'deadline' ? `At most ${duration} per run (${field})` : `${duration}: steps × training.stepSeconds`;
   if (runs === undefined) return length;
   const isCapped = oneAtATime && hours * (perMonth ?? 0) > HOURS_PER_MONTH;
   return isCapped ? `${length}, one at a time (concurrencyPolicy)` : `${length}, ${runs}`;

@@ -128,6 +128,8 @@ function idleWords({ idle, idleHourly }: CostEstimate): string {
 export function costWords(workload: Workload, { cost, unknown }: CostResult, range: PossibleCost | undefined): string {
   if (range !== undefined) return rangeWords(range);
   if (cost === null) {
+    if (unknown?.kind === 'priceUnknown' && unknown.spot !== undefined)
+      return `on-demand price unknown, ${formatHourly(unknown.spot.hourly)} per pod on spot`;
     if (missingFor(unknown) !== 'gpu') return 'price unknown';
     return nounOfDevices(workload.podSets.flatMap(requestedDevices)) === 'GPU' ? 'GPU model unknown' : 'model unknown';
   }

@@ -21,7 +21,7 @@ import { type Cursor, entries, getIn, items, keySpanOf, rootCursor, spanOf } fro
 import { lazy } from '../yaml/lazy.ts';
 import { parseYaml } from '../yaml/parse.ts';
 import { isAt, type Span, shiftSpan } from '../yaml/span.ts';
-import { isRegion } from './hover/gpu-words.ts';
+import { formatShare, isRegion } from './hover/gpu-words.ts';
 import type { Block, HoverContent } from './hover/render.ts';
 
 // The cost of node pools: above their objects and node groups, and on their kind, name, requirements and limits.
@@ -159,7 +159,7 @@ export function poolHover(file: FileAnalysis, offset: number): HoverContent | un
   const rows = cost.machines.slice(0, maxRows).map(({ offer, pricing, hourly }) => {
     const amount = isMixed ? `${formatAmount(hourly)} ${pricingWords(pricing)}` : formatAmount(hourly);
     const region = isRegion(offer.region) ? offer.region : '';
-    return [offer.instanceType, region, String(offer.gpuCount), amount, formatMonthlyAmount(hourly)];
+    return [offer.instanceType, region, formatShare(offer.gpuCount), amount, formatMonthlyAmount(hourly)];
   });
   const table: Block = {
     kind: 'table',

@@ -147,6 +147,8 @@ export interface DeviceSharing {
   readonly config: string;
   /** Pods per GPU. */
   readonly replicas: number;
+  /** Pods per slice, by resource. */
+  readonly slices?: readonly { readonly resource: string; readonly pods: number }[];
   /** Nodes without the label have it, whatever its name is. */
   readonly isDefault?: true;
   /** The operator takes the config from this ConfigMap, which says how many pods share a GPU. */

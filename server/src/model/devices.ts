@@ -27,6 +27,7 @@ import {
   memoryShare,
   nodeSharing,
   selectedSlice,
+  slicePods,
   sliceShare,
   unitShare,
   virtualMiB,
@@ -108,7 +109,7 @@ export function lowerPodAccelerators(
     const each = (models: readonly string[]) =>
       counters.length > 0 && (form === 'whole' || form === 'shared')
         ? virtualShare(counters, models)
-        : unitShare(resource, form, models, sharing, options.sharing.replicas);
+        : unitShare(resource, form, models, sharing, options.sharing.replicas, slicePods(labels));
     return {
       ...lowered,
       devices: devicesOf(perPod, each(resolved.candidates)),

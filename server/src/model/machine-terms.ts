@@ -104,6 +104,24 @@ export function modelsOfMachines(terms: readonly NodeTerm[]): readonly GpuModel[
   return models;
 }
 
+/**
+ * The different numbers of cards of the known machines that the terms allow, smallest first; a machine with a part of a card has a fraction. Empty if
+ * one of the terms does not limit the machines.
+ */
+export function cardsOfMachines(terms: readonly NodeTerm[]): readonly number[] {
+  if (terms.length === 0 || !terms.every((term) => term.some(limits)) || terms.some(namesUnknown)) return [];
+  const question = JSON.stringify(terms);
+  const known = cardCounts.get(question);
+  if (known !== undefined) return known;
+  const allowed = allInstanceTypes().filter((type) => type.gpu !== null && isAllowed(terms, type));
+  const counts = [...new Set(allowed.flatMap(({ gpuCount }) => gpuCount ?? []))].sort((a, b) => a - b);
+  if (cardCounts.size >= 200) cardCounts.clear();
+  cardCounts.set(question, counts);
+  return counts;
+}
+
+const cardCounts = new Map<string, readonly number[]>();
+
 const arm = /^(?:arm64|g5g|p6e|a4x|t4g)/;
 
 /** Grace, the CPU next to GH200 and GB200, is an Arm processor. */

@@ -223,6 +223,10 @@ export function selectorsOfTerms(
   });
 }
 
+function isSlice(resource: string): boolean {
+  return resource.startsWith('nvidia.com/mig-');
+}
+
 const noSharing = { labels: [], inherited: [] } as const;
 
 /**
@@ -235,16 +239,27 @@ function sharingOfOthers(
   crossReferences: CrossReferences,
 ): { readonly labels: readonly Selector[]; readonly inherited: readonly Inherited[] } {
   const isSaid = labels.some(({ key }) =>
-    /^nvidia\.com\/(?:gpu\.(?:replicas|sharing-strategy)|mig\.config)$|gke-/.test(key),
+    /^nvidia\.com\/(?:gpu\.(?:replicas|sharing-strategy)|mig\.config|mig-.+\.replicas)$|gke-/.test(key),
   );
   const chosen = labels.find(({ key }) => key === 'nvidia.com/device-plugin.config')?.values ?? [];
-  const isShared = resources.includes('nvidia.com/gpu.shared');
+  const isShared = resources.some((name) => /^nvidia\.com\/(?:gpu|mig-.+)\.shared$/.test(name));
   const sharing =
     isSaid || chosen.length > 1 ? undefined : crossReferences.deviceSharing(chosen[0]?.value ?? null, isShared);
   if (sharing === undefined) return noSharing;
-  const values = [{ value: String(sharing.facts.replicas), at }];
+  const { replicas, slices = [] } = sharing.facts;
+  const requested = resources.map((name) => name.replace(/\.shared$/, ''));
+  const all = [...(replicas > 1 ? [{ resource: 'nvidia.com/gpu', pods: replicas }] : []), ...slices].filter(
+    // What a kind requests without a resource is a GPU.
+    ({ resource }) => requested.includes(resource) || (resource === 'nvidia.com/gpu' && !requested.some(isSlice)),
+  );
+  if (all.length === 0) return noSharing;
   return {
-    labels: [{ key: 'nvidia.com/gpu.replicas', values, from: 'nodeSelector', at }],
+    labels: all.map(({ resource, pods }) => ({
+      key: `${resource}.replicas`,
+      values: [{ value: String(pods), at }],
+      from: 'nodeSelector',
+      at,
+    })),
     inherited: [{ fact: 'sharing', from: objectName(sharing) }],
   };
 }

@@ -1,9 +1,11 @@
+import { sleepSeconds } from '../command/durations.ts';
 import { meaningOf } from '../command/flag-meaning.ts';
 import { readFlags } from '../command/flags.ts';
 import { asBoolean, asText, type Cursor, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { countIn, plus } from './count.ts';
 import { runsPerMonth } from './cron.ts';
 import { kindOf } from './kinds/index.ts';
+import { lookUp } from './manifest.ts';
 import { commandsIn } from './process-input.ts';
 import type { Workload } from './workload.ts';
 
@@ -13,6 +15,8 @@ export interface RunLength {
   readonly hours: number | null;
   /** `deadline`: the run is stopped then. `steps`: steps × their duration. */
   readonly from: 'deadline' | 'steps' | null;
+  /** The field or label with the deadline. */
+  readonly field?: string;
   /** Runs in 730 hours, for scheduled workloads; null: unknown. */
   readonly perMonth?: number | null;
   /** A run that is due while another one is under way does not start, or ends that one. */
@@ -37,10 +41,11 @@ export function runLength(workload: Workload, stepSeconds: number | null): RunLe
   if (job === undefined && !ends) return undefined;
   const deadline = deadlineOf(workload, job);
   const steps = deadline === null && stepSeconds !== null ? stepsOf(workload) : null;
-  const seconds = deadline ?? (steps === null || stepSeconds === null ? null : steps * stepSeconds);
+  const seconds = deadline?.seconds ?? (steps === null || stepSeconds === null ? null : steps * stepSeconds);
   const run = {
     hours: seconds === null ? null : seconds / 3600,
     from: deadline !== null ? ('deadline' as const) : seconds === null ? null : ('steps' as const),
+    ...(deadline !== null && { field: deadline.field }),
   };
   const isSuspended = [getIn(root, 'spec', 'suspend'), getIn(root, 'spec', 'runPolicy', 'suspend')].some(
     (at) => asBoolean(at) === true,
@@ -70,8 +75,37 @@ function runsOf(schedule: Cursor): number | null {
   return isTemplated(schedule) ? null : runsPerMonth(asText(schedule) ?? '');
 }
 
-/** The shortest `activeDeadlineSeconds` of the object, its job and its pods. That of a step does not end the others. */
-function deadlineOf({ manifest, podSets }: Workload, job: Cursor | undefined): number | null {
+interface Deadline {
+  readonly seconds: number;
+  readonly field: string;
+}
+
+/** The earliest deadline of the object, its job and its pods, also that of Tekton or Kueue. That of a step does not end the others. */
+function deadlineOf(workload: Workload, job: Cursor | undefined): Deadline | null {
+  const { root, labels, apiVersion } = workload.manifest;
+  const spec = getIn(root, 'spec');
+  const found = (field: string, seconds: number | null | undefined) => (seconds == null ? [] : [{ field, seconds }]);
+  // Without its limit, Tekton's config decides.
+  const timeout = getIn(spec, 'timeouts', 'pipeline') ?? getIn(spec, 'timeout');
+  const all: readonly Deadline[] = [
+    ...found('activeDeadlineSeconds', activeDeadline(workload, job)),
+    ...(apiVersion.startsWith('tekton.dev/') ? found('timeout', secondsIn(asText(timeout))) : []),
+    ...found(maxExecTime, countIn(lookUp(labels, maxExecTime)?.value)),
+  ];
+  const [first = null] = [...all].sort((a, b) => a.seconds - b.seconds);
+  return first;
+}
+
+/** Kueue stops a job after this many seconds. https://kueue.sigs.k8s.io/docs/concepts/workload/#maximum-execution-time */
+const maxExecTime = 'kueue.x-k8s.io/max-exec-time-seconds';
+
+/** Seconds for `1h30m0s`; undefined for 0, which is no limit. */
+function secondsIn(duration: string | undefined): number | undefined {
+  const parts = duration !== undefined && /^(?:[\d.]+[hms])+$/.test(duration) ? duration.match(/[\d.]+[hms]/g) : null;
+  return sleepSeconds(parts ?? []) || undefined;
+}
+
+function activeDeadline({ manifest, podSets }: Workload, job: Cursor | undefined): number | null {
   const spec = getIn(manifest.root, 'spec');
   const jobs = items(getIn(spec, 'replicatedJobs'));
   if (jobs.length > 0) return deadlineOfJobs(jobs, podSets, getIn(spec, 'failurePolicy', 'maxRestarts'));

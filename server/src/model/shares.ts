@@ -131,6 +131,7 @@ export function amdPartitionShare(resource: string, candidates: readonly string[
  * The share of a card that one unit of a resource takes on nodes; null if unknown.
  * @param sharing how the nodes share their cards, by model
  * @param configured pods per card according to the config
+ * @param podsPerSlice pods that share a MIG slice; null: unknown
  */
 export function unitShare(
   resource: string,
@@ -138,22 +139,34 @@ export function unitShare(
   models: readonly string[],
   sharing: (model: string | null) => number | null,
   configured: number | null,
+  podsPerSlice: (resource: string) => number | null = () => null,
 ): number | null {
   switch (form) {
     case 'whole':
       return sharing(models.length === 1 ? (models[0] ?? null) : null);
     case 'mig':
-      return sliceShare(resource, models);
+      return partOfSlice(sliceShare(resource, models), podsPerSlice(resource) ?? 1);
     case 'core':
       // A chip of TPU v2 and v3 has two cores. https://cloud.google.com/tpu/docs/v3
       return resource.startsWith('cloud-tpus.google.com/') ? 1 / 2 : neuronCoreShare(models);
     case 'shared':
+      if (resource.startsWith('nvidia.com/mig-'))
+        return partOfSlice(sliceShare(resource, models), podsPerSlice(resource.replace(/\.shared$/, '')));
       return resource.startsWith('amd.com/')
         ? amdPartitionShare(resource, models)
         : renamed(resource, sharing, configured);
     default:
       return null;
   }
+}
+
+function partOfSlice(share: number | null, pods: number | null): number | null {
+  return share === null || pods === null ? null : share / pods;
+}
+
+/** The pods that share a MIG slice on the selected nodes, by its resource; null if their labels do not say. */
+export function slicePods(selectors: readonly Selector[]): (resource: string) => number | null {
+  return (resource) => countIn(valueIn(selectors)(`${resource}.replicas`)) || null;
 }
 
 /** `nvidia.com/gpu.shared` is a time slice; the number per card is known only from node labels or the config. */

@@ -48,8 +48,8 @@ export function autoscaledReplicasOf(block: Cursor): PodCount | undefined {
   const scaler = ['autoscaling', 'hpa', 'keda'].map((key) => getIn(block, key)).find((one) => isOn(one) !== false);
   if (scaler === undefined || isOn(scaler) === undefined) return boundsOf(block);
   if (isOn(scaler) === null) return exactly(null);
-  const max = firstOf(scaler, ['maxReplicas', 'maxReplicaCount']);
-  const min = firstOf(scaler, ['minReplicas', 'minReplicaCount']);
+  const max = firstOf(scaler, ['maxReplicas', 'maxReplicaCount', 'max']);
+  const min = firstOf(scaler, ['minReplicas', 'minReplicaCount', 'min']);
   // KEDA scales to zero unless a minimum is set, and an HPA leaves 0 replicas alone.
   const isOff = lowerCount(firstOf(block, ['replicaCount', 'replicas']), 1) === 0;
   return between(lowerCount(min, isOff ? 0 : 1), max === undefined ? null : lowerCount(max, 1));

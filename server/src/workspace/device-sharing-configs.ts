@@ -71,9 +71,14 @@ function configsIn(files: Cursor | undefined): readonly DeviceSharing[] {
     const [document] = parseYaml(text).documents;
     const sharing = document?.root == null ? undefined : getIn(rootCursor(document.root), 'sharing');
     const resources = items(getIn(getIn(sharing, 'timeSlicing') ?? getIn(sharing, 'mps'), 'resources'));
-    const whole = resources.find((resource) => asText(getIn(resource, 'name')) === 'nvidia.com/gpu');
-    const replicas = asNumber(getIn(whole, 'replicas')) ?? 0;
-    return replicas >= 2 && Number.isSafeInteger(replicas) ? [{ config: keyOf(file), replicas }] : [];
+    const shared = resources.flatMap((resource) => {
+      const pods = asNumber(getIn(resource, 'replicas')) ?? 0;
+      return pods >= 2 && Number.isSafeInteger(pods) ? [{ resource: asText(getIn(resource, 'name')) ?? '', pods }] : [];
+    });
+    const whole = shared.find(({ resource }) => resource === 'nvidia.com/gpu');
+    const slices = shared.filter(({ resource }) => resource.startsWith('nvidia.com/mig-'));
+    if (whole === undefined && slices.length === 0) return [];
+    return [{ config: keyOf(file), replicas: whole?.pods ?? 1, ...(slices.length > 0 && { slices }) }];
   });
 }
 

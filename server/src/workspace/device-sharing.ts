@@ -37,7 +37,8 @@ export function deviceSharing(
       (config === null ? isShared || isUsual(each) : each.facts.config === config),
   );
   const [first, ...others] = found;
-  if (first === undefined || others.some(({ facts }) => facts.replicas !== first.facts.replicas)) return undefined;
+  const sharedBy = ({ replicas, slices = [] }: DeviceSharing) => JSON.stringify([replicas, slices]);
+  if (first === undefined || others.some(({ facts }) => sharedBy(facts) !== sharedBy(first.facts))) return undefined;
   const shown = referenced(scope, first.one, first.facts);
   // Values have no name.
   return shown.name === '' ? { ...shown, kind: 'config', name: first.facts.config } : { ...shown, kind: 'ConfigMap' };

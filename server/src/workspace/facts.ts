@@ -67,7 +67,7 @@ import {
   writtenReplicas,
 } from './namespace-facts.ts';
 import type { OverlayFacts } from './overlay-facts.ts';
-import { flavorTaints, queueCapacity } from './queue-facts.ts';
+import { flavorTaints, isClosed, queueCapacity } from './queue-facts.ts';
 import { llmFacts, seenDevice, servingFacts, trainingFacts } from './runtime-facts.ts';
 import { scalerOf } from './scalers.ts';
 import { stepFacts } from './step-facts.ts';
@@ -242,7 +242,9 @@ function queueFacts(spec: Cursor | undefined): QueueFacts {
   const unknown = isUnseen(spec) || isUnseen(groups) || covered.some(isUnseen);
   const names = covered.flatMap(items);
   const flavors = items(groups).flatMap((group) =>
-    items(getIn(group, 'flavors')).flatMap((flavor) => asText(getIn(flavor, 'name')) ?? []),
+    items(getIn(group, 'flavors')).flatMap((flavor) =>
+      isClosed(flavor, spec) ? [] : (asText(getIn(flavor, 'name')) ?? []),
+    ),
   );
   if (unknown || names.some(isTemplated)) return { resources: null, flavors, largest: tableOf<number>([]) };
   return { resources: names.flatMap((name) => asText(name) ?? []), flavors, largest: largestQuotas(spec) };

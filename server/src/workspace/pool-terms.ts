@@ -4,7 +4,8 @@ import { wordSet } from '../catalog/word-patterns.ts';
 import { isAllowed } from '../model/machine-terms.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import type { NodeRequirement, NodeTerm } from '../model/node-terms.ts';
-import { regionsOfTerms } from '../model/placement.ts';
+import { providerOfTerms, regionsOfTerms } from '../model/placement.ts';
+import { lazy } from '../yaml/lazy.ts';
 
 /**
  * Whether a pool may add nodes for pods that select nodes only by what follows from their machines and their place: instance types, cards, regions,
@@ -12,17 +13,28 @@ import { regionsOfTerms } from '../model/placement.ts';
  * @param cards how many of them a pod requests
  */
 export function canMeet({ terms = [] }: NodePool, wanted: readonly NodeTerm[], cards: number): boolean {
-  return wanted.some((term) => term.every(describesNodes) && terms.some((own) => agree(own, term, cards)));
+  const isOnAzure = lazy(() => providerOfTerms(terms) === 'azure');
+  const isStated = (one: NodeRequirement) => describesNodes(one) || (marksAzure(one) && isOnAzure());
+  return wanted.some((term) => term.every(isStated) && terms.some((own) => agree(own, term, cards)));
 }
 
 function describesNodes({ key }: NodeRequirement): boolean {
-  return isMachineLabel(key) || nodeLabelMeaning(key) !== undefined || general.has(key);
+  return isMachineLabel(key) || nodeLabelMeaning(key) !== undefined || general.has(key) || cardPresent.test(key);
 }
 
 const general = wordSet(
   'topology.kubernetes.io/region topology.kubernetes.io/zone kubernetes.io/os kubernetes.io/arch nvidia.com/gpu.present',
-  'failure-domain.beta.kubernetes.io/region failure-domain.beta.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region failure-domain.beta.kubernetes.io/zone beta.kubernetes.io/os beta.kubernetes.io/arch',
 );
+
+/** Node Feature Discovery labels each node with the vendors of its cards: 10de is NVIDIA, 1002 AMD. */
+const cardPresent = /^feature\.node\.kubernetes\.io\/pci-(?:[0-9a-f]{4}_)?(?:10de|1002)\.present$/;
+
+/** AKS labels all nodes with NVIDIA cards, formerly without its domain. https://learn.microsoft.com/azure/aks/use-labels */
+function marksAzure({ key, operator, values }: NodeRequirement): boolean {
+  if (key !== 'kubernetes.azure.com/accelerator' && key !== 'accelerator') return false;
+  return operator === 'Exists' ? key !== 'accelerator' : operator === 'In' && values.includes('nvidia');
+}
 
 function agree(own: NodeTerm, wanted: NodeTerm, cards: number): boolean {
   const isShared = (one: NodeRequirement) =>

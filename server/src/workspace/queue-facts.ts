@@ -1,3 +1,4 @@
+import { acceleratorResource } from '../catalog/index.ts';
 import { isTaintEffect, type NodeTaint } from '../model/node-pool.ts';
 import { lowerTolerations } from '../model/pod.ts';
 import { lowerQuantity } from '../model/quantity.ts';
@@ -26,6 +27,19 @@ export function queueCapacity(spec: Cursor | undefined): Table<number> {
     return value === null || !Number.isInteger(value) ? [] : [[keyOf(entry), value]];
   });
   return tableOf(limit >= 0 ? [['nvidia.com/gpu', limit], ...capability] : capability);
+}
+
+/**
+ * Whether a flavor of a ClusterQueue admits no pods with devices: it has no quota for them, and without a cohort, the queue borrows none.
+ * https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#borrowinglimit
+ */
+export function isClosed(flavor: Cursor, spec: Cursor | undefined): boolean {
+  if (['cohort', 'cohortName'].some((key) => getIn(spec, key) !== undefined)) return false;
+  const devices = items(getIn(flavor, 'resources')).filter(
+    (resource) => acceleratorResource(asText(getIn(resource, 'name')) ?? '') !== undefined,
+  );
+  const isNone = (quota: Cursor | undefined) => quota !== undefined && lowerQuantity(quota).value === 0;
+  return devices.length > 0 && devices.every((resource) => isNone(getIn(resource, 'nominalQuota')));
 }
 
 /** The taints of a flavor that its own tolerations do not cover: Kueue expects those in the pods. */

@@ -2,7 +2,7 @@ import { countIn } from '../model/count.ts';
 import { runsPerMonth } from '../model/cron.ts';
 import type { ScalerFacts } from '../model/cross-references.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
-import { groupOf } from '../model/manifest.ts';
+import { groupOf, lookUp } from '../model/manifest.ts';
 import { lowerCount } from '../model/pod.ts';
 import { targetGroup } from '../model/scaled.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -19,12 +19,12 @@ export interface ScalerOf {
 }
 
 /** The target and the bounds of a scaler; null if the target is templated. */
-export function scalerOf({ root, kind, apiVersion }: Manifest): ScalerOf | null {
+export function scalerOf({ root, kind, apiVersion, annotations }: Manifest): ScalerOf | null {
   const spec = getIn(root, 'spec');
   const reference = getIn(spec, 'scaleTargetRef');
   switch (`${groupOf(apiVersion)}/${kind}`) {
     case 'keda.sh/ScaledObject':
-      return withTarget(targetOf(reference, 'Deployment'), scaledObject(spec));
+      return withTarget(targetOf(reference, 'Deployment'), scaledObject(spec, pausedAt(annotations)));
     case 'http.keda.sh/HTTPScaledObject':
       return withTarget(targetOf(reference, 'Deployment', 'deployment'), httpScaledObject(spec));
     case 'autoscaling/HorizontalPodAutoscaler':
@@ -40,11 +40,21 @@ function withTarget(target: ScalerOf['target'] | null, facts: ScalerFacts): Scal
   return target && { target, facts };
 }
 
+/**
+ * The number of replicas at which an annotation pauses a ScaledObject; null for none.
+ * https://keda.sh/docs/latest/concepts/scaling-deployments/#pausing-autoscaling
+ */
+function pausedAt(annotations: Manifest['annotations']): number | null {
+  const paused = lookUp(annotations, 'autoscaling.keda.sh/paused-replicas');
+  return paused === undefined || isTemplated(paused.at) ? null : countIn(paused.value);
+}
+
 /** https://keda.sh/docs/latest/reference/scaledobject-spec/ */
-function scaledObject(spec: Cursor | undefined): ScalerFacts {
+function scaledObject(spec: Cursor | undefined, paused: number | null): ScalerFacts {
   const min = lowerCount(getIn(spec, 'idleReplicaCount'), lowerCount(getIn(spec, 'minReplicaCount'), 0) ?? Number.NaN);
   const triggers = items(getIn(spec, 'triggers'));
   const metrics = triggers.map((trigger) => asText(getIn(trigger, 'type')) ?? '');
+  if (paused !== null) return { min: paused, max: paused, metrics };
   const most = lowerCount(getIn(spec, 'maxReplicaCount'), 100);
   const bound = { min: Number.isNaN(min) ? null : min, max: most, metrics };
   const isScheduled = metrics.length > 0 && metrics.every((type) => type === 'cron');

@@ -25,7 +25,7 @@ export function* renderChangeMarkdown({ base, before, after, changes, priceBasis
   }
   for (const change of shown.slice(0, maxRows)) yield row(change);
   if (shown.length > maxRows) yield `\n… and ${plural(shown.length - maxRows, 'more workload')}\n`;
-  const notes = changeNotes({ after, priceBasis });
+  const notes = changeNotes({ after, changes, priceBasis });
   if (notes.length > 0) yield `\n${plainMarkdown(notes.join(' '))}\n`;
 }
 

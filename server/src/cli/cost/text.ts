@@ -5,7 +5,7 @@ import { type CostChange, increaseOf, isChanged, totalIncrease } from '../../fea
 import { countWords, gpusTotal, hourlyTotal, isUnpriced, totalAndRange } from '../../features/cost/cost-totals.ts';
 import { printable, type Style } from '../terminal.ts';
 import type { CostReport } from './cost.ts';
-import { amountWords, increasesWords, unpricedWords } from './words.ts';
+import { amountWords, increasesWords, newlyPricedWords, unpricedWords } from './words.ts';
 import type { WorkloadCost } from './workload-costs.ts';
 
 /** The costs as aligned columns: what changed, or without a base all workloads; then the total. */
@@ -94,5 +94,7 @@ function* totalLines(
   const unchanged = changes.filter((change) => !isChanged(change)).length;
   const amounts = `${hourlyTotal(before)} → ${hourlyTotal(after)}`;
   yield `Against ${printable(base)}: ${countWords(before.gpus)} → ${countWords(after.gpus)} ${after.device}s, ${amounts}: ${style.bold(increasesWords(increase))}${ranged}${unpriced}\n`;
+  const newlyPriced = newlyPricedWords(changes);
+  if (newlyPriced !== '') yield `The increase includes ${newlyPriced}\n`;
   if (unchanged > 0) yield `${plural(unchanged, 'workload')} unchanged\n`;
 }

@@ -24,14 +24,28 @@ export function unpricedWords({ unpriced, ranged }: CostTotal, join: (count: str
   return left <= 0 ? '' : join(`${plural(left, 'workload')} without a price`);
 }
 
+/** `the full price of 1 workload that had none before`, of which only a part may be an increase; empty for none. */
+export function newlyPricedWords(changes: CostReport['changes']): string {
+  const count = changes.filter(
+    ({ before, after }) => before?.hourly === null && after !== null && after.hourly !== null,
+  );
+  return count.length === 0 ? '' : `the full price of ${plural(count.length, 'workload')} that had none before`;
+}
+
 /** What the totals of a change do not include, and the basis of the prices. */
-export function changeNotes({ after, priceBasis }: Pick<CostReport, 'after' | 'priceBasis'>): readonly string[] {
+export function changeNotes({
+  after,
+  changes,
+  priceBasis,
+}: Pick<CostReport, 'after' | 'changes' | 'priceBasis'>): readonly string[] {
   const { ranged } = after;
+  const newlyPriced = newlyPricedWords(changes);
   return [
     ranged.workloads === 0
       ? ''
       : `Not included: ${spreadWords(ranged.hourly)} for ${plural(ranged.workloads, 'workload')} whose GPU model is unknown.`,
     unpricedWords(after, (count) => `${count} not included.`),
+    newlyPriced === '' ? '' : `The increase includes ${newlyPriced}.`,
     priceBasis === undefined ? '' : `Prices: ${priceBasis}; 730 h per month.`,
   ].filter((note) => note !== '');
 }

@@ -1,7 +1,6 @@
 import {
   allInstanceTypes,
   defaultRegion,
-  gpus,
   gpusByLabel,
   isInstanceTypeLabel,
   labelCandidates,
@@ -16,6 +15,7 @@ import {
 import type { ProjectConfig } from '../../config.ts';
 import { ownInstancePrice } from '../../cost/custom-prices.ts';
 import { formatHourly } from '../../cost/money.ts';
+import { cardsOfMachine } from '../hover/gpu-words.ts';
 import type { Word } from './completion-item.ts';
 import { spotLabels } from './scheduling-words.ts';
 
@@ -89,10 +89,11 @@ function instanceTypes({ provider, region, prices }: ProjectConfig): readonly Wo
   return allInstanceTypes()
     .filter((type) => provider === null || type.provider === provider)
     .filter(({ name }) => saleOf(name)?.retired === undefined)
-    .map(({ name, gpu, gpuCount, provider: owner }) => {
+    .map((type) => {
+      const { name, provider: owner } = type;
       const price =
         ownInstancePrice(prices, name) ?? listPrice(name, owner, owner === provider ? region : null, prices.sheet);
-      const cards = `${providerName(owner)}: ${gpuCount ?? '?'} × ${gpus.get(gpu ?? '')?.name ?? 'GPU'}`;
+      const cards = `${providerName(owner)}: ${cardsOfMachine(type)}`;
       return { text: name, detail: price === null ? cards : `${cards}, ${formatHourly(price)}` };
     });
 }

@@ -1,4 +1,5 @@
 import type { Budget } from '../../cost/budget.ts';
+import { formatHourly } from '../../cost/money.ts';
 import { type CountedAmounts, totalOf } from './cost-totals.ts';
 
 /** The budgets that the rows exceed, as sentences. Budgets of several configs are one if they say the same. */
@@ -18,6 +19,11 @@ export function exceededBudgets(
     const { hourly, workloads } = totalOf(covered);
     if (hourly.max <= maxHourly) return [];
     const what = workloads === 1 ? 'one workload costs' : `${workloads} workloads cost`;
-    return [`budget ${name}: ${what} up to $${hourly.max.toFixed(2)}/h, more than $${maxHourly}/h`];
+    return [`budget ${name}: ${what} up to ${formatHourly(hourly.max)}, more than ${asWritten(maxHourly)}/h`];
   });
+}
+
+/** `$14`, `$1.50`, `$0.125`. */
+function asWritten(amount: number): string {
+  return `$${!Number.isInteger(amount) && Number(amount.toFixed(2)) === amount ? amount.toFixed(2) : amount}`;
 }

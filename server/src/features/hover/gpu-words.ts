@@ -1,11 +1,14 @@
 import type { FileAnalysis } from '../../analysis.ts';
-import type { GpuModel } from '../../catalog/index.ts';
+import type { GpuModel, InstanceType } from '../../catalog/index.ts';
 import { acceleratorResource, gpus, instanceType, migByResource } from '../../catalog/index.ts';
 import { formatCount, formatNumber, plural } from '../../cost/money.ts';
+import { mostAtOnce, rangeOf, timesCount } from '../../cost/range.ts';
 import { requestedWords } from '../../cost/requested-words.ts';
+import type { Range } from '../../cost/types.ts';
 import { isRequested } from '../../model/accelerators.ts';
 import { plus } from '../../model/count.ts';
 import { times } from '../../model/kinds/pod-sets.ts';
+import { cardsOfMachines } from '../../model/machine-terms.ts';
 import { knownResource, resourceName } from '../../model/requested-resource.ts';
 import type { PodAccelerator, PodSet, Workload } from '../../model/workload.ts';
 import { getIn, keySpanOf } from '../../yaml/cursor.ts';
@@ -15,20 +18,34 @@ import type { Span } from '../../yaml/span.ts';
 
 /** `1–3 × H100 80GB SXM`, `2 GPUs`, `4 × MIG 1g.10gb of A100 80GB SXM + 1 × L4`; an empty string without a request. */
 export function describeAccelerators(workload: Workload): string {
-  const counts = new Map<string, Count & { readonly known: boolean }>();
+  const sets = new Map<string, CountedDevices[]>();
+  const isKnown = new Map<string, boolean>();
   for (const podSet of workload.podSets) {
     for (const accelerator of requestedDevices(podSet)) {
-      const { name, known } = nameOfAccelerator(accelerator, partOnMachine(podSet));
-      const before = counts.get(name) ?? { min: 0, max: 0, known };
-      const each = perPodOf(accelerator);
-      const [low, high] = [times(podSet.pods, each.min), times(podSet.pods, each.max)];
-      counts.set(name, { min: plus(before.min, low.min), max: plus(before.max, high.max), known });
+      const { name, known } = nameOfAccelerator(accelerator, partOfCard(podSet, accelerator));
+      const { min, max } = perPodOf(accelerator);
+      const { pods } = podSet;
+      const all = sets.get(name) ?? [];
+      all.push({ pods, min: times(pods, min).min, max: times(pods, max).max });
+      sets.set(name, all);
+      isKnown.set(name, isKnown.get(name) ?? known);
     }
   }
-  return [...counts]
-    .map(([name, count]) => (count.known ? `${formatCount(count)} × ${name}` : plural(count, name)))
+  return [...sets]
+    .map(([name, all]) => (isKnown.get(name) ? `${formatCount(atOnce(all))} × ${name}` : plural(atOnce(all), name)))
     .join(' + ')
-    .concat(counts.size > 0 && workload.per ? ` per ${workload.per}` : '');
+    .concat(sets.size > 0 && workload.per ? ` per ${workload.per}` : '');
+}
+
+interface CountedDevices extends Count {
+  readonly pods: PodSet['pods'];
+}
+
+/** The devices of several pod sets, as many as they use at once. */
+function atOnce(all: readonly CountedDevices[]): Count {
+  const known = all.flatMap(({ pods, max }) => (max === null ? [] : [{ pods, amount: max }]));
+  const min = all.reduce<number | null>((sum, one) => plus(sum, one.min), 0);
+  return { min, max: known.length < all.length ? null : Math.max(mostAtOnce(known), min ?? 0) };
 }
 
 /** The devices of one pod as written; a range if alternatives differ in their number. */
@@ -163,22 +180,42 @@ interface Count {
   readonly max: number | null;
 }
 
-/** The part of a card that one device of the selected machine is: 0.5 on a g4-standard-24. */
-export function partOnMachine({ placement }: PodSet): number {
-  const count = instanceType(placement.instanceType ?? '')?.gpuCount;
-  return count && count < 1 ? 1 / Math.round(1 / count) : 1;
+/** The part of a card that one device of the selected machines is: 0.5 on a g4-standard-24, a range if they differ. */
+function partOnMachine({ placement }: PodSet): Range {
+  const named = instanceType(placement.instanceType ?? '')?.gpuCount;
+  const counts = named == null ? cardsOfMachines(placement.terms) : [named];
+  const parts = counts.map((count) => (count < 1 ? 1 / Math.round(1 / count) : 1));
+  return parts.every((part) => part < 1) ? (rangeOf(parts) ?? oneCard) : oneCard;
 }
 
-/** @param part of a card that one device is */
+const oneCard: Range = { min: 1, max: 1 };
+
+/** The part of a card that one requested device is: on a machine with a part of one, and of a card that pods share. */
+export function partOfCard(podSet: PodSet, { form, perPod, devices }: PodAccelerator): Range {
+  const shared = form === 'whole' && perPod !== null && devices !== null && devices < perPod ? devices / perPod : 1;
+  return timesCount(partOnMachine(podSet), shared);
+}
+
+/** `1/2 of L4`, `1/8–1/2 of L4`; the name alone for a whole card. */
+export function partWords({ min, max }: Range, name: string): string {
+  if (max >= 1) return name;
+  return `${min === max ? formatShare(min) : `${formatShare(min)}–${formatShare(max)}`} of ${name}`;
+}
+
+/** `8 × A100 40GB SXM`, `1/8 of L4` for a machine with a part of a card. */
+export function cardsOfMachine({ gpu, gpuCount: count }: Pick<InstanceType, 'gpu' | 'gpuCount'>): string {
+  const name = gpus.get(gpu ?? '')?.name ?? 'GPU';
+  return count !== null && count < 1 ? partWords({ min: count, max: count }, name) : `${count ?? '?'} × ${name}`;
+}
+
+/** @param part of a card that one requested device is */
 function nameOfAccelerator(
-  { requested, form, model, candidates, perPod, devices, slice }: PodAccelerator,
-  part: number,
+  { requested, form, model, candidates, slice }: PodAccelerator,
+  part: Range,
 ): { name: string; known: boolean } {
   // Counters of memory or percent do not count devices.
   if (form === 'memory' || form === 'percent') return { name: requestedWords(requested), known: true };
   const gpu = model === null ? undefined : gpus.get(model)?.name;
-  const shared = form === 'whole' && perPod !== null && devices !== null && devices < perPod ? devices / perPod : 1;
-  const share = shared * part;
   if (form === 'mig') {
     const resource = resourceName(requested) ?? '';
     return {
@@ -194,14 +231,13 @@ function nameOfAccelerator(
       const core = knownResource(requested)?.vendor === 'aws' ? 'NeuronCore' : 'core';
       return { name: `${core} of ${gpu}`, known: true };
     }
-    const name = share < 1 ? `${formatShare(share)} of ${gpu}` : gpu;
-    return { name: form === 'shared' ? `shared ${gpu}` : name, known: true };
+    return { name: form === 'shared' ? `shared ${gpu}` : partWords(part, gpu), known: true };
   }
   const alternatives = candidates.map((id) => gpus.get(id)?.name ?? id);
   if (form === 'shared') return { name: 'shared GPU', known: false };
   if (alternatives.length > 1 && alternatives.length <= 3) return { name: alternatives.join(' or '), known: true };
   // A claim that several pods share.
-  if (shared < 1) return { name: `${formatShare(share)} of a GPU`, known: true };
+  if (part.max < 1) return { name: partWords(part, 'a GPU'), known: true };
   const vendor = knownResource(requested)?.vendor;
   if (vendor === 'google') return { name: 'TPU chip', known: false };
   if (vendor === 'aws') return { name: form === 'core' ? 'NeuronCore' : 'Neuron device', known: false };

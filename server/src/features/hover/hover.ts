@@ -1,6 +1,5 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import {
-  gpus,
   instanceType,
   isGpuLabel,
   isInstanceTypeLabel,
@@ -33,7 +32,7 @@ import { budgetFacts } from './budget-facts.ts';
 import { capacityFacts } from './capacity-facts.ts';
 import { type CostBlocks, costBlocks } from './cost-blocks.ts';
 import { floorFacts } from './floor-facts.ts';
-import { acceleratedWorkloads, describeGpu, formatShare } from './gpu-words.ts';
+import { acceleratedWorkloads, cardsOfMachine, describeGpu, formatShare } from './gpu-words.ts';
 import { lostWorkFacts } from './lost-work.ts';
 import { memoryFacts } from './memory-facts.ts';
 import { modelNameAt, runFields } from './own-places.ts';
@@ -258,9 +257,8 @@ function valueFacts(key: string, value: string, { prices }: ProjectConfig): read
   if (isInstanceTypeLabel(key)) {
     const type = instanceType(value);
     if (type === undefined) return [];
-    const gpu = type.gpu === null ? undefined : gpus.get(type.gpu);
     const parts = [
-      `${type.gpuCount ?? '?'} × ${gpu?.name ?? 'GPU'}`,
+      cardsOfMachine(type),
       type.vcpu === null ? null : `${type.vcpu} vCPU`,
       type.memoryGiB === null ? null : `${type.memoryGiB} GiB memory`,
       type.rdma,

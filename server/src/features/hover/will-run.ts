@@ -1,9 +1,9 @@
-import { gpus } from '../../catalog/index.ts';
 import { gpusOf } from '../../cost/estimate.ts';
 import { formatCount, plural } from '../../cost/money.ts';
+import { modelName } from '../../cost/requested-words.ts';
 import type { RequestedResource } from '../../model/requested-resource.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
-import { formatShare, nounOfDevices, partOnMachine, perPodOf, requestedDevices } from './gpu-words.ts';
+import { nounOfDevices, partOfCard, partWords, perPodOf, requestedDevices } from './gpu-words.ts';
 
 /** `Runs 1 master pod × 8 + 4 worker pods × 8 H100 80GB SXM = 40 GPUs`; undefined without a request for an accelerator. */
 export function whatWillRun(workload: Workload): string | undefined {
@@ -13,10 +13,13 @@ export function whatWillRun(workload: Workload): string | undefined {
   const parts = used.map((podSet, index) => {
     // Name consecutive equal devices once, at the end.
     const device = names[index] === names[index + 1] ? '' : ` ${names[index]}`;
-    return `${pods(podSet)}${workload.per === 'node' ? ' per node' : ''} × ${devicesOf(podSet)}${device}`;
+    return `${pods(podSet)}${workload.per === 'node' ? ' per node' : ''} × ${countWords(devicesOf(podSet), device)}`;
   });
-  const whole = used.every(
-    (podSet) => partOnMachine(podSet) === 1 && requestedDevices(podSet).every(({ form }) => form === 'whole'),
+  // Machines with a part of a card do not add up to cards.
+  const whole = used.every((podSet) =>
+    requestedDevices(podSet).every(
+      (one) => one.form === 'whole' && partOfCard(podSet, { ...one, devices: one.perPod }).max === 1,
+    ),
   );
   const total = gpusOf(workload);
   const sum =
@@ -39,13 +42,19 @@ function devicesOf(podSet: PodSet): string {
     .join(' + ');
 }
 
+/** `8 L4`, `1/2 of L4`, `2 × 1/2 of L4`. */
+function countWords(count: string, device: string): string {
+  if (!/^ \d[\d/–]* of /.test(device)) return `${count}${device}`;
+  return count === '1' ? device.slice(1) : `${count} ×${device}`;
+}
+
 function deviceNames(podSet: PodSet): string {
-  const part = partOnMachine(podSet);
   return requestedDevices(podSet)
-    .map(({ requested, form, model, perPod }) => {
+    .map((accelerator) => {
+      const { requested, form, model, perPod } = accelerator;
       if (form !== 'whole') return partName(requested);
-      const name = model === null ? (perPod === 1 ? 'GPU' : 'GPUs') : (gpus.get(model)?.name ?? model);
-      return part < 1 ? `${formatShare(part)} of ${name}` : name;
+      const name = model === null ? (perPod === 1 ? 'GPU' : 'GPUs') : modelName(model);
+      return model === null ? name : partWords(partOfCard(podSet, accelerator), name);
     })
     .join(' + ');
 }

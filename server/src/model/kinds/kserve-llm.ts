@@ -9,6 +9,7 @@ import { type Inherited, objectName } from '../referenced.ts';
 import type { LlmConfigFacts, LlmRoleFacts, ReferencedPods, WrittenNumber } from '../referenced-pods.ts';
 import type { FieldSharding } from '../workload.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
+import { isStopped, withoutPods } from './kserve.ts';
 import { between, exactly, fromPodSpec, times, unlimitedRetries, written } from './pod-sets.ts';
 
 /** KServe's runtimes and LLM services. https://github.com/kserve/kserve/tree/master/pkg/apis/serving */
@@ -63,7 +64,8 @@ function lowerRuntime(spec: Cursor | undefined): KindLowering {
 }
 
 /** A service inherits from the configs that it names and from the cluster's default configs, so it is always partial. */
-function lowerLlmService({ root, annotations, namespace, crossReferences }: KindInput): KindLowering {
+function lowerLlmService(object: KindInput): KindLowering {
+  const { root, annotations, namespace, crossReferences } = object;
   const spec = getIn(root, 'spec');
   const claimed = annotatedClaim(annotations);
   const bases = items(getIn(spec, 'baseRefs')).flatMap((reference): readonly Base[] => {
@@ -79,12 +81,13 @@ function lowerLlmService({ root, annotations, namespace, crossReferences }: Kind
     return rolePods(name, role, bases).map((set) => ({ ...set, sharding }));
   });
   const scheduler = getIn(spec, 'router', 'scheduler', 'template');
-  return {
+  const lowered: KindLowering = {
     podSets: [...podSets.map((set) => ({ ...set, claimed })), ...fromPodSpec('scheduler', scheduler, exactly(1))],
     retries: unlimitedRetries,
     scaling: null,
     partial: true,
   };
+  return isStopped(object) ? withoutPods(lowered) : lowered;
 }
 
 /** A config that the service names, with the location of the reference. */

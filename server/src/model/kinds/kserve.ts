@@ -43,7 +43,7 @@ function lowerInferenceService(object: KindInput): KindLowering {
   const mode = deploymentMode(object);
   const stable = getIn(spec, 'default') ?? spec;
   const predictor = getIn(stable, 'predictor');
-  return {
+  const lowered: KindLowering = {
     podSets: [
       ...endpointPods(stable, '', mode, object),
       ...endpointPods(getIn(spec, 'canary'), 'canary ', mode, object),
@@ -56,6 +56,18 @@ function lowerInferenceService(object: KindInput): KindLowering {
     scaling: predictor === undefined ? null : lowerScaling(predictor, mode),
     partial: predictor === undefined,
   };
+  return isStopped(object) ? withoutPods(lowered) : lowered;
+}
+
+/** Whether an annotation stops a service: KServe deletes its pods until the annotation is gone. */
+export function isStopped({ annotations }: KindInput): boolean {
+  return lookUp(annotations, 'serving.kserve.io/stop')?.value.toLowerCase() === 'true';
+}
+
+/** No pods and no autoscaler. */
+export function withoutPods(lowered: KindLowering): KindLowering {
+  const podSets = lowered.podSets.map((podSet) => ({ ...podSet, pods: exactly(0) }));
+  return { ...lowered, podSets, scaling: null };
 }
 
 function endpointPods(

@@ -41,6 +41,7 @@ export const tektonKinds: readonly KindEntry[] = [
     group: 'tekton.dev',
     wholeResources: true,
     kinds: ['TaskRun'],
+    runsSteps: true,
     words: ['taskRef'],
     lower: (object) =>
       lowered(onNodesOf(getIn(object.root, 'spec'), taskPods('task', getIn(object.root, 'spec'), object))),
@@ -49,6 +50,7 @@ export const tektonKinds: readonly KindEntry[] = [
     group: 'tekton.dev',
     wholeResources: true,
     kinds: ['PipelineRun'],
+    runsSteps: true,
     words: ['pipelineRef'],
     lower: (object) => {
       const spec = getIn(object.root, 'spec');
