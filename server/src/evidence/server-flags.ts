@@ -108,6 +108,16 @@ const ofTriton = others(
   }),
 );
 
+/** Its parser reads underscores only. https://github.com/NVIDIA/TensorRT-LLM/blob/4c05a74891e4/tensorrt_llm/commands/serve.py */
+const ofTrtllm = others(
+  table({
+    max_seq_len: 'max-model-len context-length',
+    max_batch_size: 'max-num-seqs max-concurrent-requests',
+    max_num_tokens: 'max-num-batched-tokens',
+    kv_cache_free_gpu_memory_fraction: 'gpu-memory-utilization mem-fraction-static',
+  }),
+);
+
 /** Servers that do not accept the beginning of a name, by the names that people use for their flags. */
 function others(names: Table<string>, values: ValueChecks = new Map()): ServerFlags {
   return { known: new Set(), synonyms: meanings(names), values, exact: true };
@@ -129,6 +139,7 @@ const servers: ReadonlyMap<string, ServerFlags> = new Map([
   ['text-embeddings-router', ofTei],
   ['llama-server', ofLlama],
   ['tritonserver', ofTriton],
+  ['trtllm-serve', ofTrtllm],
 ]);
 
 /** Options of `docker run` that no server has, nor as the beginning of a name: guides have them in front of the image. */
