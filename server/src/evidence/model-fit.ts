@@ -22,7 +22,7 @@ export interface Misfit {
   readonly kind: 'weights' | 'device' | 'cache';
   /** Model, format and card are certain. */
   readonly certain: boolean;
-  /** The weights with 4 bits per parameter, because their format is unknown. GiB. */
+  /** The weights with the least bits per parameter (`leastBits`), because their format is unknown. GiB. */
   readonly leastGiB: number | null;
   readonly estimate: MemoryEstimate;
   readonly fit: CardFit;
@@ -95,7 +95,7 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
   if (isNim && (!(Number(gpu?.computeCapability) < 10) || /rtx/i.test(container.image?.value ?? ''))) return undefined;
   if ((name === 'derived' && !isGguf) || isNim) {
     // Some models are published with fewer bits.
-    const ofBits = (estimate.shape.parameters * (isNim ? 1 : 0.5)) / 2 ** 30;
+    const ofBits = (estimate.shape.parameters * leastBits(served)) / 8 / 2 ** 30;
     const leastGiB = isNim ? Math.min(ofBits, estimate.weightsGiB) : ofBits;
     const exceeds = leastGiB > devices.eachGiB * devices.count * margin;
     return exceeds ? { ...found, kind: 'weights', certain: false, leastGiB } : undefined;
@@ -184,6 +184,11 @@ function movesTensors({ command, args, env, configEnv = [] }: Container): boolea
     words.some((word) => flag.test(word)) ||
     names.some((name) => /UNIFIED_MEMORY|^LLAMA_ARG_(?!CTX|HOST|PORT|MODEL|N_GPU)/.test(name))
   );
+}
+
+/** The least bits per parameter of weights in a format that their name leaves open. vLLM and SGLang load no others than FP8 with this flag. */
+export function leastBits({ engine, quantization }: ServedModel): 4 | 8 {
+  return engine === 'nim' || (/^(?:vllm|sglang)$/.test(engine) && quantization?.toLowerCase() === 'fp8') ? 8 : 4;
 }
 
 /** The least that the weights take on each of several GPUs: at 4 bits per parameter if nothing states their format. GiB. */
