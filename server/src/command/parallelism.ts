@@ -152,7 +152,8 @@ function isOtherSize({ name }: ReturnType<typeof readFlags>[number]): boolean {
 function isAlone(command: SimpleCommand): boolean {
   const { words } = command;
   const program = recognizeProgram([command])?.program ?? null;
-  const isServer = program === null ? words[0]?.text.startsWith('-') === true : /^(?:vllm|sglang)$/.test(program);
+  const isServer =
+    program === null ? words[0]?.text.startsWith('-') === true : /^(?:vllm|sglang|dynamo)$/.test(program);
   const names = new Set(readFlags(words).map(({ name }) => name));
   // Trainers have short names for sizes of their own.
   const isNamed = program !== null || names.has('pipeline-parallel-size') || names.has('data-parallel-size');

@@ -157,6 +157,22 @@ export function wrongFlags(program: string, flags: readonly Flag[]): readonly Wr
   });
 }
 
+/** Flags that take any text: quotes around it are an odd name, but no mistake for the server. */
+const freeTexts = wordSet('served-model-name api-key alias a chat-template model-name root-path');
+
+/** The flags of a server whose values have quotes that no shell has removed. */
+export function quotedFlags(
+  program: string,
+  flags: readonly Flag[],
+): readonly { readonly flag: Flag; readonly plain: string }[] {
+  if (!servers.has(program)) return [];
+  return flags.flatMap((flag) => {
+    const plain = /^(["'])([\w./:+-]+)\1$/.exec(flag.value ?? '')?.[2];
+    const isOwn = flag.word.text.startsWith('-') && !flag.isVariable && !flag.dynamic && !freeTexts.has(flag.name);
+    return plain === undefined || !isOwn ? [] : [{ flag, plain }];
+  });
+}
+
 /** The flag of a server for which other servers have this name. */
 export function meantFlag(program: string, name: string): string | undefined {
   return servers.get(program)?.synonyms.get(name);

@@ -10,7 +10,7 @@ import { isOwnEntrypoint, lackingStart, repeatedEntrypoint } from '../evidence/r
 import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
 import { growing } from '../evidence/server-flag-values.ts';
-import { valueNeeded, wrongFlags } from '../evidence/server-flags.ts';
+import { quotedFlags, valueNeeded, wrongFlags } from '../evidence/server-flags.ts';
 import { namesRelease, runsVllmFrom } from '../evidence/server-release.ts';
 import { switchesWithValue } from '../evidence/server-switches.ts';
 import { runsAsWritten, startedServers } from '../evidence/sole-server.ts';
@@ -190,6 +190,17 @@ function reportFlags(program: string, words: readonly Word[], container: Contain
         isOn && flag.word === flag.valueWord
           ? [fix('Remove the value', 'unsafe', rewriteWord(document, lines, flag.word, name))]
           : [],
+    });
+  }
+  for (const { flag, plain } of runsAsWritten(workload) ? quotedFlags(program, flags) : []) {
+    const word = flag.valueWord ?? flag.word;
+    const span = spanOfWords(document, lines, [flag.word, word]);
+    if (span === undefined) continue;
+    const text = word.text.replace(flag.value ?? '', plain);
+    report({
+      message: `The quotes in ${shorten(flag.word === word ? word.text : `${flag.word.text} ${word.text}`, 50)} are part of the value, because no shell removes them: ${title} does not start`,
+      span,
+      fixes: () => [fix('Remove the quotes', 'unsafe', rewriteWord(document, lines, word, text))],
     });
   }
   for (const { flag, meant, mustBe } of wrongFlags(program, flags)) {
