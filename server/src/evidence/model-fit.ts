@@ -136,6 +136,34 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
   return refuses && isCertain && found.fit.fits === false ? { ...common, kind: 'cache' } : undefined;
 }
 
+/** A model of which Ollama keeps a part in the memory of the node. */
+export interface PartlyOnCpu {
+  readonly estimate: MemoryEstimate;
+  readonly request: AcceleratorRequest;
+  readonly devices: Devices;
+  readonly gpu: GpuModel;
+  readonly weightsGiB: number;
+}
+
+/** The only model that Ollama loads, if its weights alone exceed the GPUs that the manifest names. */
+export function partlyOnCpu(container: Container, workload: Workload, podSet: PodSet): PartlyOnCpu | undefined {
+  const [request, ...others] = knownRequests(container);
+  if (request === undefined || others.length > 0 || isExempt(workload) || container.type !== 'app') return undefined;
+  const served = servedModel(container, workload).model;
+  if (served?.engine !== 'ollama' || served.open.length > 0 || mayBeCompleted(workload)) return undefined;
+  if (spansPods(workload) || mayUseOtherGpus(container) || hasRun(workload.manifest)) return undefined;
+  const inPod = acceleratorByName(podSet.accelerators, request.resource);
+  const gpu = gpus.get(inPod?.model ?? '');
+  const isGuess = inPod?.modelFrom === 'config' || inPod?.modelFrom === 'hint' || inPod?.modelHint !== undefined;
+  const devices = isGuess || request.form !== 'whole' ? null : requestedDevices(inPod, request);
+  const estimate = devices === null ? null : estimateOn(served, devices);
+  if (devices === null || devices.count === 0 || estimate === null || gpu === undefined) return undefined;
+  const weightsGiB = estimate.weightsGiB * estimate.devices;
+  return estimate.basis === 'name' && weightsGiB > devices.eachGiB * devices.count * margin
+    ? { estimate, request, devices, gpu, weightsGiB }
+    : undefined;
+}
+
 /** Whether a container says which cores its ranks use, how its model is compiled, or how long its requests are. */
 function setsNeuron({ command, args, env }: Container): boolean {
   const words = [...command, ...args].map(({ value }) => value).join(' ');
