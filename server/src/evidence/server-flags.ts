@@ -34,9 +34,15 @@ const ofVllm: ServerFlags = {
   ),
   synonyms: meanings(
     table({
-      'max-model-len': 'max-model-length context-length',
-      'gpu-memory-utilization': 'gpu-mem-utilization gpu-memory-util gpu-utilization mem-fraction-static',
-      'tensor-parallel-size': 'tensor-parallelism num-shard tp-size',
+      'max-model-len':
+        'max-model-length context-length max-context-length max-sequence-length ctx-size max-total-tokens max-input-length',
+      'gpu-memory-utilization':
+        'gpu-mem-utilization gpu-memory-util gpu-utilization gpu-memory-fraction gpu-mem-fraction mem-fraction-static',
+      'tensor-parallel-size': 'tensor-parallelism tensor-parallel-degree num-shard tp-size num-gpus gpu-count',
+      model: 'model-id model-path model-name-or-path',
+      'served-model-name': 'model-name',
+      dtype: 'precision torch-dtype',
+      'download-dir': 'cache-dir model-cache-dir',
       'max-num-seqs': 'max-batch-size max-concurrent-requests max-running-requests',
       'max-num-batched-tokens': 'max-batch-total-tokens max-batch-tokens',
       quantization: 'quantize',
