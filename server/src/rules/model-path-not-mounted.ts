@@ -226,6 +226,8 @@ function checkName(container: Container, { workload, document, report }: PodSetC
   const written = [...command, ...args, ...env.flatMap(({ value }) => value ?? [])].find(({ value }) =>
     value.includes(served.name),
   );
+  // Of a field with an address, model-uri says it.
+  if (page !== undefined && written === undefined) return false;
   const { meant } = wrong;
   const isOtherFormat = 'isOtherFormat' in wrong && wrong.isOtherFormat;
   const what =
