@@ -112,7 +112,14 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
       estimate.weightsGiB + estimate.cacheGiB > devices.eachGiB * (name === 'published' ? exactMargin : margin);
     return exceeds ? { ...found, kind: 'device', certain, leastGiB: null } : undefined;
   }
-  if (isGguf) return undefined;
+  if (isGguf) {
+    // llama.cpp adjusts only what no flag sets: https://github.com/ggml-org/llama.cpp/blob/master/common/fit.cpp
+    const isOwnLength = estimate.contextFrom === 'flag' && estimate.context <= estimate.shape.context;
+    const isSet = isStated && isOwnLength && !movesCache(container);
+    const neededGiB = (estimate.weightsGiB + estimate.cacheGiB) * estimate.devices;
+    const exceeds = isSet && neededGiB > devices.eachGiB * devices.count * margin;
+    return exceeds ? { ...found, kind: 'cache', certain: false, leastGiB: null } : undefined;
+  }
   const cards =
     known === null && inPod?.model === null && inPod.modelHint === undefined && inPod.candidates.length === 0
       ? fewCards(served, devices.count, vendor)
@@ -211,6 +218,15 @@ function movesTensors({ command, args, env, configEnv = [] }: Container): boolea
   return (
     words.some((word) => flag.test(word)) ||
     names.some((name) => /UNIFIED_MEMORY|^LLAMA_ARG_(?!CTX|HOST|PORT|MODEL|N_GPU)/.test(name))
+  );
+}
+
+/** The cache is in the node's memory, or has a format that the words name elsewhere. */
+function movesCache({ command, args, env }: Container): boolean {
+  const words = [...command, ...args].flatMap(({ value }) => value.split(/\s+/));
+  return (
+    words.some((word) => /^(?:-nkvo|--no-kv-offload|--swa-full|--kv-unified)(?:=|$)/.test(word)) ||
+    env.some(({ name }) => /^LLAMA_ARG_(?:NO_)?(?:KV|CACHE)/.test(name))
   );
 }
 
