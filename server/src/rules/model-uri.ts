@@ -110,7 +110,7 @@ function check(at: Cursor | undefined, reader: string, { document, report }: Doc
   const meant = withScheme(uri);
   if (meant !== undefined) {
     report({
-      message: `${shorten(uri, 48)} has no scheme that ${reader} knows; did you mean ${shorten(meant, 48)}? The download fails`,
+      message: `${shorten(uri, 48)} has no known scheme: ${reader} cannot download it; did you mean ${shorten(meant, 48)}?`,
       span: spanOf(at),
       fixes: () => [fix(`Use ${shorten(meant, 50)}`, 'unsafe', replaceScalar(document, at, meant))],
     });
