@@ -11,6 +11,9 @@ const exactLengths: ReadonlyMap<string, readonly string[]> = new Map([
   ['google', ['gemma-2-', 'gemma-2b', 'gemma-7b']],
   ['microsoft', ['phi-2', 'Phi-3-mini-4k', 'phi-4', 'Phi-4-mini-instruct']],
   ['openai', ['gpt-oss']],
+  ['openai-community', ['gpt2']],
+  ['eleutherai', ['pythia-', 'gpt-j-']],
+  ['tiiuae', ['falcon-7b', 'falcon-40b']],
   // Later ones also have a config in Mistral's own format, which newer servers prefer.
   ['mistralai', ['Mistral-7B-v0.1', 'Mistral-7B-v0.2']],
   ['facebook', ['opt-']],
@@ -26,7 +29,9 @@ const otherParts = /^(?:Qwen|QwQ)-|-(?:VL|Omni|Base|GGUF|MoE|Vision|Guard|multim
  * length is not certain.
  */
 export function longestRequest(name: string): number | undefined {
-  const [, organization = '', own = ''] = /^(?:hf:\/\/)?([\w-]+)\/([\w.-]+)$/.exec(name) ?? [];
+  // Hugging Face has GPT-2 also without its organization.
+  const full = /^gpt2(?:-medium|-large|-xl)?$/.test(name) ? `openai-community/${name}` : name;
+  const [, organization = '', own = ''] = /^(?:hf:\/\/)?([\w-]+)\/([\w.-]+)$/.exec(full) ?? [];
   const families = exactLengths.get(organization.toLowerCase());
   if (families === undefined || otherParts.test(own)) return undefined;
   const found = modelByName(name);

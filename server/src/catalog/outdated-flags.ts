@@ -19,6 +19,7 @@ export const removedFromVllm: readonly RemovedFlag[] = [
   removed('swap-space', [0, 18, 0], 'https://github.com/unslothai/unsloth-zoo/issues/1210'),
   removed('disable-log-requests', [0, 17, 0], 'https://github.com/llm-d/llm-d-benchmark/pull/781'),
   removed('task', [0, 13, 0], 'https://github.com/gpustack/gpustack/issues/3991', '--runner and --convert'),
+  removed('rope-scaling rope-theta', [0, 13, 0], 'https://github.com/gpustack/gpustack/issues/4236', '--hf-overrides'),
   removed('guided-decoding-backend', [0, 12, 0], `${vllm}/pull/22772`, '--structured-outputs-config.backend'),
   removed('num-scheduler-steps multi-step-stream-outputs', [0, 10, 2], `${vllm}/pull/22779`),
   removed('device', [0, 10, 0], `${vllm}/pull/21349`),

@@ -30,7 +30,9 @@ export interface Sharding {
  */
 export const findSharding = once((input: ProcessInput): Sharding | undefined => {
   const line = readCommandLine(input.command, input.args, input.env);
-  const commands = allCommands(line.statements).filter((command) => tensorFlag(command) !== undefined);
+  const joinsRay = input.env.some(({ name }) => name.startsWith('RAY_'));
+  const sizeOf = joinsRay ? tensorFlag : sizeFlag;
+  const commands = allCommands(line.statements).filter((command) => sizeOf(command) !== undefined);
   const spansPods = otherPods().test([...input.command, ...input.args, ...input.env.map(({ name }) => name)].join(' '));
   const [only, ...others] = commands;
   if (others.length > 0 || !line.complete) return undefined;
@@ -137,12 +139,38 @@ function tensorFlag({ words }: SimpleCommand): ReturnType<typeof readFlags>[numb
   );
 }
 
+/** The flag with the tensor parallel size, or the one that spreads a server without it over devices of this container. */
+function sizeFlag(command: SimpleCommand): ReturnType<typeof readFlags>[number] | undefined {
+  return tensorFlag(command) ?? (isAlone(command) ? readFlags(command.words).find(isOtherSize) : undefined);
+}
+
+function isOtherSize({ name }: ReturnType<typeof readFlags>[number]): boolean {
+  return name === 'pipeline-parallel-size' || name === 'data-parallel-size' || /^[pd]p(?:-size)?$/.test(name);
+}
+
+/** Whether a command is a server, or the arguments for one, that no other pod and no cluster of Ray helps. */
+function isAlone(command: SimpleCommand): boolean {
+  const { words } = command;
+  const program = recognizeProgram([command])?.program ?? null;
+  const isServer =
+    program === null ? words[0]?.text.startsWith('-') === true : /^(?:vllm|sglang|dynamo)$/.test(program);
+  const names = new Set(readFlags(words).map(({ name }) => name));
+  // Trainers have short names for sizes of their own.
+  const isNamed = program !== null || names.has('pipeline-parallel-size') || names.has('data-parallel-size');
+  const isShared = words.some(({ text }) =>
+    /ray\b|^--?data[-_]parallel[-_](?!size$|size=)|^--(?:headless|enable-dp-attention)/.test(text),
+  );
+  return isServer && isNamed && !isShared;
+}
+
 function shardingOfCommand(command: SimpleCommand, spansPods: boolean): Sharding | undefined {
   const { words } = command;
   const flags = readFlags(words).filter(({ word }) => word.text.startsWith('-'));
-  const flag = tensorFlag(command);
-  const tensor = flag?.dynamic === true ? undefined : countOf(flag?.value);
-  if (flag === undefined || tensor === undefined) return undefined;
+  const flag = sizeFlag(command);
+  const isTensor = tensorFlag(command) !== undefined;
+  const written = flag?.dynamic === true ? undefined : countOf(flag?.value);
+  if (flag === undefined || written === undefined) return undefined;
+  const tensor = isTensor ? written : 1;
   const withMeaning = (means: FlagMeaning) => flags.filter((one) => meaningOf(one, means) !== undefined);
   const factor = (means: FlagMeaning): number | null => {
     const last = withMeaning(means).at(-1);

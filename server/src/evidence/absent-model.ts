@@ -58,12 +58,28 @@ export function absentFile(container: Container, podSet: PodSet, workload: Workl
     return fileFlags.has(name) && !isVariable && !dynamic;
   });
   const flag = flags.find(({ value = '' }) => /^(?:\/[\w.-]+)+\.\w{2,6}$/.test(value) && !ofImages.test(value));
-  const repository = flag && closedServer(container, podSet, workload);
-  const path = flag?.value;
+  const path = flag?.value ?? adapterPath(server?.words ?? [], container);
+  const repository = path === undefined ? undefined : closedServer(container, podSet, workload);
   if (repository === undefined || path === undefined || /\/path\/|your|example/i.test(path)) return undefined;
   if (container.volumeMounts.some(({ mountPath }) => isBelow(path, mountPath))) return undefined;
   const line = [...container.command, ...container.args].find(({ value }) => value.includes(path));
   return line && { path, image: repository.slice(repository.lastIndexOf('/') + 1), at: line.at };
+}
+
+/** Flags of servers with adapters: `name=/path`, several of them, or JSON with a path. */
+const adapterFlags = /^--?(?:lora[-_]modules|lora[-_]paths|lora[-_]adapters|lora)(?:=|$)/;
+
+/** The first folder of an adapter that is neither on a volume nor above one. */
+function adapterPath(words: readonly Word[], { volumeMounts }: Container): string | undefined {
+  let isAdapter = false;
+  for (const { text, dynamic } of words) {
+    if (text.startsWith('-')) isAdapter = adapterFlags.test(text);
+    const path = isAdapter && !dynamic ? /(?:^|=|"path": *")((?:\/[\w.-]+)+)(?:$|["@,])/.exec(text)?.[1] : undefined;
+    const isHeld = (one: string) =>
+      volumeMounts.some(({ mountPath }) => isBelow(one, mountPath) || isBelow(mountPath, one));
+    if (path !== undefined && !ofImages.test(path) && !isHeld(path)) return path;
+  }
+  return undefined;
 }
 
 /** A name without an organization, which no hub has, of a model that is known under the name with one. */

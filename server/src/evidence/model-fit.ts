@@ -22,7 +22,7 @@ export interface Misfit {
   readonly kind: 'weights' | 'device' | 'cache';
   /** Model, format and card are certain. */
   readonly certain: boolean;
-  /** The weights with 4 bits per parameter, because their format is unknown. GiB. */
+  /** The weights with the least bits per parameter (`leastBits`), because their format is unknown. GiB. */
   readonly leastGiB: number | null;
   readonly estimate: MemoryEstimate;
   readonly fit: CardFit;
@@ -95,7 +95,7 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
   if (isNim && (!(Number(gpu?.computeCapability) < 10) || /rtx/i.test(container.image?.value ?? ''))) return undefined;
   if ((name === 'derived' && !isGguf) || isNim) {
     // Some models are published with fewer bits.
-    const ofBits = (estimate.shape.parameters * (isNim ? 1 : 0.5)) / 2 ** 30;
+    const ofBits = (estimate.shape.parameters * leastBits(served)) / 8 / 2 ** 30;
     const leastGiB = isNim ? Math.min(ofBits, estimate.weightsGiB) : ofBits;
     const exceeds = leastGiB > devices.eachGiB * devices.count * margin;
     return exceeds ? { ...found, kind: 'weights', certain: false, leastGiB } : undefined;
@@ -112,7 +112,14 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
       estimate.weightsGiB + estimate.cacheGiB > devices.eachGiB * (name === 'published' ? exactMargin : margin);
     return exceeds ? { ...found, kind: 'device', certain, leastGiB: null } : undefined;
   }
-  if (isGguf) return undefined;
+  if (isGguf) {
+    // llama.cpp adjusts only what no flag sets: https://github.com/ggml-org/llama.cpp/blob/master/common/fit.cpp
+    const isOwnLength = estimate.contextFrom === 'flag' && estimate.context <= estimate.shape.context;
+    const isSet = isStated && isOwnLength && !movesCache(container);
+    const neededGiB = (estimate.weightsGiB + estimate.cacheGiB) * estimate.devices;
+    const exceeds = isSet && neededGiB > devices.eachGiB * devices.count * margin;
+    return exceeds ? { ...found, kind: 'cache', certain: false, leastGiB: null } : undefined;
+  }
   const cards =
     known === null && inPod?.model === null && inPod.modelHint === undefined && inPod.candidates.length === 0
       ? fewCards(served, devices.count, vendor)
@@ -134,6 +141,34 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
   // What the buffers take is the least certain part.
   const isCertain = bare.fits === true || cacheGiB > found.fit.limitGiB - estimate.weightsGiB;
   return refuses && isCertain && found.fit.fits === false ? { ...common, kind: 'cache' } : undefined;
+}
+
+/** A model of which Ollama keeps a part in the memory of the node. */
+export interface PartlyOnCpu {
+  readonly estimate: MemoryEstimate;
+  readonly request: AcceleratorRequest;
+  readonly devices: Devices;
+  readonly gpu: GpuModel;
+  readonly weightsGiB: number;
+}
+
+/** The only model that Ollama loads, if its weights alone exceed the GPUs that the manifest names. */
+export function partlyOnCpu(container: Container, workload: Workload, podSet: PodSet): PartlyOnCpu | undefined {
+  const [request, ...others] = knownRequests(container);
+  if (request === undefined || others.length > 0 || isExempt(workload) || container.type !== 'app') return undefined;
+  const served = servedModel(container, workload).model;
+  if (served?.engine !== 'ollama' || served.open.length > 0 || mayBeCompleted(workload)) return undefined;
+  if (spansPods(workload) || mayUseOtherGpus(container) || hasRun(workload.manifest)) return undefined;
+  const inPod = acceleratorByName(podSet.accelerators, request.resource);
+  const gpu = gpus.get(inPod?.model ?? '');
+  const isGuess = inPod?.modelFrom === 'config' || inPod?.modelFrom === 'hint' || inPod?.modelHint !== undefined;
+  const devices = isGuess || request.form !== 'whole' ? null : requestedDevices(inPod, request);
+  const estimate = devices === null ? null : estimateOn(served, devices);
+  if (devices === null || devices.count === 0 || estimate === null || gpu === undefined) return undefined;
+  const weightsGiB = estimate.weightsGiB * estimate.devices;
+  return estimate.basis === 'name' && weightsGiB > devices.eachGiB * devices.count * margin
+    ? { estimate, request, devices, gpu, weightsGiB }
+    : undefined;
 }
 
 /** Whether a container says which cores its ranks use, how its model is compiled, or how long its requests are. */
@@ -184,6 +219,20 @@ function movesTensors({ command, args, env, configEnv = [] }: Container): boolea
     words.some((word) => flag.test(word)) ||
     names.some((name) => /UNIFIED_MEMORY|^LLAMA_ARG_(?!CTX|HOST|PORT|MODEL|N_GPU)/.test(name))
   );
+}
+
+/** The cache is in the node's memory, or has a format that the words name elsewhere. */
+function movesCache({ command, args, env }: Container): boolean {
+  const words = [...command, ...args].flatMap(({ value }) => value.split(/\s+/));
+  return (
+    words.some((word) => /^(?:-nkvo|--no-kv-offload|--swa-full|--kv-unified)(?:=|$)/.test(word)) ||
+    env.some(({ name }) => /^LLAMA_ARG_(?:NO_)?(?:KV|CACHE)/.test(name))
+  );
+}
+
+/** The least bits per parameter of weights in a format that their name leaves open. vLLM and SGLang load no others than FP8 with this flag. */
+export function leastBits({ engine, quantization }: ServedModel): 4 | 8 {
+  return engine === 'nim' || (/^(?:vllm|sglang)$/.test(engine) && quantization?.toLowerCase() === 'fp8') ? 8 : 4;
 }
 
 /** The least that the weights take on each of several GPUs: at 4 bits per parameter if nothing states their format. GiB. */

@@ -145,6 +145,10 @@ function downloadPath(container: Container, program: string): string | undefined
   const user = value('HOME') ?? '/root';
   // https://docs.ollama.com/faq#where-are-models-stored
   if (program === 'nim') return absolute(value('NIM_CACHE_PATH') ?? '/opt/nim/.cache');
+  // Newer builds use the folder of huggingface_hub: https://github.com/ggml-org/llama.cpp/blob/master/common/download.cpp
+  if (program === 'llama-server' && value('LLAMA_CACHE') !== undefined) return absolute(value('LLAMA_CACHE'));
+  if (program === 'llama-server')
+    return env.some(({ name }) => /^HF_H|^HUGGING|_CACHE/.test(name)) ? undefined : `${user}/.cache`;
   if (program === 'ollama') return absolute(value('OLLAMA_MODELS') ?? `${user}/.ollama`);
   for (const name of ['HF_HUB_CACHE', 'HUGGINGFACE_HUB_CACHE', 'TRANSFORMERS_CACHE']) {
     if (value(name) !== undefined && !(name.startsWith('T') && usesHub.has(program))) return absolute(value(name));

@@ -20,6 +20,7 @@ export interface OutdatedFlag {
 const neverInVllm = wordSet(
   'continuous-batching enable-continuous-batching enable-paged-attention use-paged-attention enable-flash-attention',
   'use-flash-attention enable-speculative-decoding max-num-paddings enable-metrics',
+  'enable-flash-attn flash-attention cuda-graph enable-cuda-graph enable-tensor-parallel enable-kv-cache use-gpu',
 );
 
 /** The flags that the release of a container's server does not have, or reads in another form. */

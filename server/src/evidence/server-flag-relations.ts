@@ -1,13 +1,17 @@
+import { flashAttentionValue } from '../catalog/outdated-flags.ts';
 import type { Release } from '../catalog/server-support.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import type { Flag } from '../command/flags.ts';
 import type { Word } from '../command/shell.ts';
 import type { Container } from '../model/workload.ts';
-import { isBefore, launcherRelease } from './server-release.ts';
+import { isBefore, launcherRelease, serverRelease } from './server-release.ts';
 
-/** A flag that the server rejects because of another flag. */
+/** A flag that the server rejects because of another flag, or that has no effect without it. */
 export interface FlagConflict {
   readonly flag: Flag;
   readonly problem: string;
+  /** What follows, if the server starts all the same. */
+  readonly result?: string;
 }
 
 /** A flag, the other flag that it needs, and the only value with which that one helps. */
@@ -20,6 +24,8 @@ type Exclusion = readonly [flag: string, other: string];
 interface Relations {
   readonly requires: readonly Requirement[];
   readonly orders: readonly Order[];
+  /** A flag without effect if the other one is missing, and what the server then does. */
+  readonly idle?: readonly (readonly [flag: string, other: string, result: string])[];
   readonly excludes?: readonly Exclusion[];
 }
 
@@ -40,9 +46,14 @@ const relations: ReadonlyMap<string, Relations> = new Map([
         ['enable-auto-tool-choice', 'tool-call-parser'],
         ['lora-modules', 'enable-lora'],
       ],
-      orders: [['max-num-seqs', 'max-num-batched-tokens', '<=']],
+      orders: [
+        ['max-num-seqs', 'max-num-batched-tokens', '<='],
+        ['max-loras', 'max-cpu-loras', '<='],
+      ],
+      idle: [['tool-call-parser', 'enable-auto-tool-choice', 'vLLM rejects requests that let the model choose a tool']],
     },
   ],
+  ['llama-server', { requires: [], orders: [] }],
   ['tritonserver', { requires: [['load-model', 'model-control-mode', 'explicit']], orders: [] }],
   [
     'text-generation-launcher',
@@ -107,5 +118,42 @@ export function flagConflict(
     if (low < high || (low === high && relation === '<=')) continue;
     return { flag, problem: `${low} must ${relation === '<' ? 'be below' : 'not be above'} --${other} ${high}` };
   }
+  if (program === 'vllm') return smallBatch(byName, container) ?? idleFlag(found, byName);
+  return program === 'llama-server' ? cacheWithoutFlash(byName, container) : undefined;
+}
+
+function idleFlag({ idle = [] }: Relations, flags: ReadonlyMap<string, Flag>): FlagConflict | undefined {
+  for (const [name, other, result] of idle) {
+    const flag = flags.get(name);
+    if (flag !== undefined && !flags.has(other)) return { flag, problem: `has no effect without --${other}`, result };
+  }
   return undefined;
+}
+
+/**
+ * A batch that cannot hold the longest request. Before 0.8, vLLM reads prompts in chunks only if it is told to, or if requests have more than
+ * 32,768 tokens. https://github.com/vllm-project/vllm/blob/v0.6.3/vllm/config.py
+ */
+function smallBatch(flags: ReadonlyMap<string, Flag>, container: Container): FlagConflict | undefined {
+  const [flag, length] = ['max-num-batched-tokens', 'max-model-len'].map((name) => flags.get(name));
+  const release = serverRelease(container);
+  const isWritten = [flag, length].every((one) => /^\d{1,6}$/.test(one?.value ?? ''));
+  const mayChunk = flags.has('enable-chunked-prefill') || container.env.some(({ name }) => name === 'VLLM_USE_V1');
+  if (flag === undefined || !isWritten || mayChunk || release === undefined || !isBefore(release, [0, 8, 0]))
+    return undefined;
+  const [most, needed] = [Number(flag.value), Number(length?.value)];
+  if (most >= needed || needed > 32768) return undefined;
+  return { flag, problem: `${most} must not be below --max-model-len ${needed} without --enable-chunked-prefill` };
+}
+
+const quantizedCache = wordSet('q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl');
+
+/** A quantized cache of values, which needs flash attention: https://github.com/ggml-org/llama.cpp/blob/master/src/llama-context.cpp */
+function cacheWithoutFlash(flags: ReadonlyMap<string, Flag>, { image }: Container): FlagConflict | undefined {
+  const flag = flags.get('cache-type-v') ?? flags.get('ctv');
+  const flash = flags.get('flash-attn') ?? flags.get('fa');
+  if (flag?.value === undefined || !quantizedCache.has(flag.value.toLowerCase())) return undefined;
+  const build = /-b(\d{3,6})$/.exec(image?.value ?? '')?.[1];
+  const isOff = flash === undefined ? Number(build ?? Number.NaN) < flashAttentionValue : flash.value === 'off';
+  return isOff ? { flag, problem: `${flag.value} needs --flash-attn` } : undefined;
 }

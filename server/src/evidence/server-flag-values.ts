@@ -8,7 +8,7 @@ export type ValueChecks = ReadonlyMap<string, ValueCheck>;
 
 const fraction: ValueCheck = (value) => {
   const isNumber = /^\d+(?:\.\d*)?$|^\.\d+$/.test(value);
-  const isWrong = isNumber ? !(Number(value) > 0 && Number(value) <= 1) : /^\d+(?:\.\d+)?%$/.test(value);
+  const isWrong = isNumber ? !(Number(value) > 0 && Number(value) <= 1) : /^\d+(?:\.\d+)?%$|^0,\d+$/.test(value);
   return isWrong ? 'between 0 and 1' : undefined;
 };
 
@@ -30,9 +30,12 @@ export const growing = wordSet(
   'cache-type-k cache-type-v ctk ctv',
 );
 
+/** A number without separators: `32,768`. */
+const wholeNumber: ValueCheck = (value) => (/^\d{1,3}(?:,\d{3})+$/.test(value) ? 'a number without commas' : undefined);
+
 /** A number that the program reads without a unit: `32k`, `10Gi`. */
 const plainNumber: ValueCheck = (value) =>
-  /^\d+(?:\.\d+)?\s?(?:[kmgt]i?b?|tokens?)$/i.test(value) ? 'a number without a unit' : undefined;
+  /^\d+(?:\.\d+)?\s?(?:[kmgt]i?b?|tokens?)$/i.test(value) ? 'a number without a unit' : wholeNumber(value);
 
 /** A number of a list. */
 function oneNumberOf(numbers: string): ValueCheck {
@@ -107,6 +110,7 @@ export const vllmValues: ValueChecks = new Map([
     (value) => (/^\d{1,4}$/.test(value) && value !== '1' && Number(value) % 8 > 0 ? 'a multiple of 16' : undefined),
   ],
   ...checked('cpu-offload-gb swap-space', plainNumber),
+  ...checked('max-model-len max-num-seqs max-num-batched-tokens', wholeNumber),
   ...checked('tensor-parallel-size pipeline-parallel-size data-parallel-size', count),
 ]);
 

@@ -34,9 +34,15 @@ const ofVllm: ServerFlags = {
   ),
   synonyms: meanings(
     table({
-      'max-model-len': 'max-model-length context-length',
-      'gpu-memory-utilization': 'gpu-mem-utilization gpu-memory-util gpu-utilization mem-fraction-static',
-      'tensor-parallel-size': 'tensor-parallelism num-shard tp-size',
+      'max-model-len':
+        'max-model-length context-length max-context-length max-sequence-length ctx-size max-total-tokens max-input-length',
+      'gpu-memory-utilization':
+        'gpu-mem-utilization gpu-memory-util gpu-utilization gpu-memory-fraction gpu-mem-fraction mem-fraction-static',
+      'tensor-parallel-size': 'tensor-parallelism tensor-parallel-degree num-shard tp-size num-gpus gpu-count',
+      model: 'model-id model-path model-name-or-path',
+      'served-model-name': 'model-name',
+      dtype: 'precision torch-dtype',
+      'download-dir': 'cache-dir model-cache-dir',
       'max-num-seqs': 'max-batch-size max-concurrent-requests max-running-requests',
       'max-num-batched-tokens': 'max-batch-total-tokens max-batch-tokens',
       quantization: 'quantize',
@@ -108,6 +114,16 @@ const ofTriton = others(
   }),
 );
 
+/** Its parser reads underscores only. https://github.com/NVIDIA/TensorRT-LLM/blob/4c05a74891e4/tensorrt_llm/commands/serve.py */
+const ofTrtllm = others(
+  table({
+    max_seq_len: 'max-model-len context-length',
+    max_batch_size: 'max-num-seqs max-concurrent-requests',
+    max_num_tokens: 'max-num-batched-tokens',
+    kv_cache_free_gpu_memory_fraction: 'gpu-memory-utilization mem-fraction-static',
+  }),
+);
+
 /** Servers that do not accept the beginning of a name, by the names that people use for their flags. */
 function others(names: Table<string>, values: ValueChecks = new Map()): ServerFlags {
   return { known: new Set(), synonyms: meanings(names), values, exact: true };
@@ -129,6 +145,7 @@ const servers: ReadonlyMap<string, ServerFlags> = new Map([
   ['text-embeddings-router', ofTei],
   ['llama-server', ofLlama],
   ['tritonserver', ofTriton],
+  ['trtllm-serve', ofTrtllm],
 ]);
 
 /** Options of `docker run` that no server has, nor as the beginning of a name: guides have them in front of the image. */
@@ -143,6 +160,22 @@ export function wrongFlags(program: string, flags: readonly Flag[]): readonly Wr
   return flags.flatMap((flag) => {
     if (hasPlugin && flag.name.endsWith('-parser')) return [];
     return wrongFlag(server, flag) ?? (program === 'vllm' ? wrongJson(flag) : undefined) ?? [];
+  });
+}
+
+/** Flags that take any text: quotes around it are an odd name, but no mistake for the server. */
+const freeTexts = wordSet('served-model-name api-key alias a chat-template model-name root-path');
+
+/** The flags of a server whose values have quotes that no shell has removed. */
+export function quotedFlags(
+  program: string,
+  flags: readonly Flag[],
+): readonly { readonly flag: Flag; readonly plain: string }[] {
+  if (!servers.has(program)) return [];
+  return flags.flatMap((flag) => {
+    const plain = /^(["'])([\w./:+-]+)\1$/.exec(flag.value ?? '')?.[2];
+    const isOwn = flag.word.text.startsWith('-') && !flag.isVariable && !flag.dynamic && !freeTexts.has(flag.name);
+    return plain === undefined || !isOwn ? [] : [{ flag, plain }];
   });
 }
 

@@ -47,7 +47,8 @@ export function serverPaths(container: Container): ServerPaths | undefined {
  * https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/entrypoints/http_server.py,
  * https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/customization_guide/inference_protocols.html,
  * https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md,
- * https://github.com/abetlen/llama-cpp-python/blob/main/llama_cpp/server/app.py
+ * https://github.com/abetlen/llama-cpp-python/blob/main/llama_cpp/server/app.py,
+ * https://nvidia.github.io/TensorRT-LLM/commands/trtllm-serve/trtllm-serve.html
  */
 function pathsOfOthers(container: Container): ServerPaths | undefined {
   const found = listeningPort(container);
@@ -64,6 +65,7 @@ const healthOf = table<string>({
   sglang: '/health',
   tritonserver: '/v2/health/ready',
   'llama-server': '/health',
+  'trtllm-serve': '/health',
   llama_cpp: '/v1/models',
 });
 
@@ -102,7 +104,7 @@ function isOptional(variable: Cursor): boolean {
 /** What `helm create`, Kubernetes, Triton, NIM and others use. */
 const foreign = wordSet(
   '/healthz /livez /readyz /live /ready /liveness /readiness /healthcheck /api/health /v1/health /v1/health/live',
-  '/v1/health/ready /v2/health/live /v2/health/ready',
+  '/v1/health/ready /v2/health/live /v2/health/ready /health/live /health/ready',
 );
 
 const ownOfVllm: ReadonlySet<string> = new Set(['/health', '/ping']);

@@ -1,6 +1,6 @@
 import { imageParts } from '../catalog/images.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
-import { readFlags } from '../command/flags.ts';
+import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
 import type { Word } from '../command/shell.ts';
 import type { Container } from '../model/workload.ts';
@@ -39,6 +39,8 @@ export function unreadableForm(container: Container): UnreadableForm | undefined
             'MODEL_ID',
           );
     case 'llama-server': {
+      const file = fileOfLlama(readFlags(server.command?.words ?? []));
+      if (file !== undefined) return file;
       const flag = readFlags(server.command?.words ?? []).find(({ name }) => /^(?:hf|hfr|hf-repo)$/.test(name));
       const [name = ''] = (flag?.value ?? '').split(':');
       if (flag === undefined || flag.dynamic || !isRepository(name) || wordsOf(name).includes('gguf')) return undefined;
@@ -55,6 +57,26 @@ export function unreadableForm(container: Container): UnreadableForm | undefined
     default:
       return undefined;
   }
+}
+
+/** What llama.cpp loads as a file, although it is a name of Hugging Face or has another format. */
+function fileOfLlama(flags: readonly Flag[]): UnreadableForm | undefined {
+  const flag = flags.find(({ name }) => name === 'm' || name === 'model');
+  const name = flag?.value ?? '';
+  if (flag === undefined || flag.dynamic || flags.some((one) => /^(?:hf|mu|model-url|docker)/.test(one.name)))
+    return undefined;
+  const place = { words: [flag.word, flag.valueWord ?? flag.word] as const };
+  if (/^\/?(?:[\w.-]+\/)*[\w.-]+\.(?:safetensors|bin|pth?|onnx)$/.test(name))
+    return { name, problem: 'is not a GGUF file, the only format of llama.cpp: it does not start', place };
+  // The repository of a file in a folder of this name would be on a volume.
+  const isName = isRepository(name.split(':', 1)[0] ?? '') && /^[\w.-]+\/[\w.-]*gguf(?::[\w.-]+)?$/i.test(name);
+  return isName
+    ? {
+        name,
+        problem: `is not a file, which ${flag.word.text.split('=', 1)[0] ?? ''} needs; did you mean -hf? llama.cpp finds no model`,
+        place,
+      }
+    : undefined;
 }
 
 /** @param reads the variable from which the server reads its model */

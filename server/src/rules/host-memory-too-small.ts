@@ -1,5 +1,5 @@
 import { wordSet } from '../catalog/word-patterns.ts';
-import { plural } from '../cost/money.ts';
+import { formatGiB, plural } from '../cost/money.ts';
 import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial, volumeNamed } from '../evidence/volume-lifetime.ts';
@@ -23,7 +23,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * `memory` is the memory of the node, not of the GPU. A server with PyTorch and CUDA takes several GiB of it before it has loaded any
  * weights, and the weights pass through it. The kernel kills a process that exceeds the limit, so the server never becomes ready while it
  * holds its GPU. Training with such a limit is killed and restarted in the same way. At 1 GiB or less per GPU, whatever is trained or served with PyTorch, the
- * severity is info: the framework alone takes about that much. So it is for a volume in memory, such as /dev/shm, whose `sizeLimit` is above the
+ * severity is info: the framework alone takes about that much. Weights that a server moves there (`--cpu-offload-gb`) count in full. So it is for a volume in memory, such as /dev/shm, whose `sizeLimit` is above the
  * limit of its container: what is written there counts against the limit.
  *
  * ```yaml invalid
@@ -82,6 +82,14 @@ export default defineRule({
     const bytes = limit && lowerQuantity(limit).value;
     if (limit === undefined || bytes === undefined || bytes === null || bytes <= 0) return;
     checkMemoryVolumes(container, limit, bytes, context);
+    const offloaded = offloadedGiB(container, context);
+    if (offloaded !== undefined && offloaded.gib * 2 ** 30 > bytes) {
+      report({
+        message: `${shorten(offloaded.name.slice(offloaded.name.lastIndexOf('/') + 1), 40)} keeps ${formatGiB(offloaded.gib)} GiB of its weights in the node's memory, but the limit is ${shorten(asText(limit) ?? '', 20)}: the kernel kills the server`,
+        span: spanOf(limit),
+      });
+      return;
+    }
     const trains = hasRole(workload, 'training');
     if (bytes > largestTooSmall && !(trains && bytes <= leastPerGpu * mostGpus)) return;
     const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
@@ -112,6 +120,21 @@ export default defineRule({
     });
   },
 });
+
+/** What a server moves from its GPUs to the node's memory (`--cpu-offload-gb`, for each GPU), at most its weights. */
+function offloadedGiB(
+  container: Container,
+  { workload, podSet, options }: PodSetContext,
+): { readonly name: string; readonly gib: number } | undefined {
+  const served = servedModel(container, workload).model;
+  const each = served?.offloadGiB ?? 0;
+  if (served === null || served.open.length > 0 || each === 0) return undefined;
+  const { name, tensor, pipeline, quantization } = served;
+  const weights = weightsSize(name, 2, parametersStated(workload.manifest, podSet, options, name))?.gib;
+  // A format of fewer bits makes the weights smaller.
+  if (weights === undefined || quantization !== null) return undefined;
+  return { name, gib: Math.min(each * (tensor ?? 1) * pipeline, weights) };
+}
 
 /** Reports a volume in memory that is larger than the limit of the container that writes to it. */
 function checkMemoryVolumes(container: Container, limit: Cursor, bytes: number, { podSet, report }: PodSetContext) {

@@ -60,7 +60,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For unknown models and GPUs; if the need is close to the memory, within the error of the estimate; if vLLM chooses the length
- * (`--max-model-len=-1`); for copies of a model whose own length would have to be less than a quarter of the model's; for other servers, which reject long requests instead; in templates; and if a variable, a file or a runtime may add settings.
+ * (`--max-model-len=-1`); for copies of a model whose own length would have to be less than a quarter of the model's; for other servers, which reject long requests instead, and llama.cpp, unless flags set both its context and its layers; in templates; and if a variable, a file or a runtime may add settings.
  *
  * ## Sources
  *
@@ -75,6 +75,14 @@ export default defineRule({
     if (misfit?.kind !== 'cache') return;
     const { estimate, fit } = misfit;
     const { context, cacheGiB, name, devices } = estimate;
+    if (misfit.served.engine === 'llama-cpp') {
+      const leftGiB = (misfit.devices.eachGiB * misfit.devices.count) / devices - estimate.weightsGiB;
+      report({
+        message: `A context of ${formatNumber(context)} tokens needs ${formatGiB(cacheGiB)} GiB of KV cache${devices > 1 ? ' per GPU' : ''}, but ${shorten(name.slice(name.lastIndexOf('/') + 1), 40)} leaves ${formatGiB(Math.max(0, leftGiB))} GiB: llama.cpp does not start`,
+        span: requestSpan([misfit.request], container),
+      });
+      return;
+    }
     const most = longest(misfit);
     const upTo = most === undefined ? '' : `; about ${formatNumber(most)} tokens fit`;
     report({

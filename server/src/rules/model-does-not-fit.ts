@@ -1,7 +1,7 @@
 import { usableCardGiB } from '../catalog/index.ts';
 import { formatGiB, formatNumber, plural } from '../cost/money.ts';
 import { mayBeRendered } from '../evidence/chart-pods.ts';
-import { type Misfit, misfitOf } from '../evidence/model-fit.ts';
+import { leastBits, type Misfit, misfitOf, type PartlyOnCpu, partlyOnCpu } from '../evidence/model-fit.ts';
 import { requestSpan } from '../evidence/requested-accelerators.ts';
 import { type ShareMisfit, shareMisfitOf } from '../evidence/share-fit.ts';
 import { type TrainingMisfit, trainingMisfitOf } from '../evidence/training-fit.ts';
@@ -66,9 +66,9 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For unknown models; for unknown GPUs, unless only a few cards with more than 96 GiB have room (information); if the need is close to the memory, within the error of the estimate; with weights in the node's memory; for
- * servers that move layers there by themselves (Ollama; llama.cpp unless a flag puts all layers on the GPU); for groups of pods; in templates; and if a
+ * servers that move layers there by themselves (llama.cpp unless a flag puts all layers on the GPU; information for Ollama); for groups of pods; in templates; and if a
  * variable, a file or a runtime may add settings. In the values of a chart other than app-template, only weights
- * that are too large whatever the template adds count. Weights from a path may be quantized: they count at 4 bits per parameter. For training, also with
+ * that are too large whatever the template adds count. Weights from a path may be quantized: they count at 4 bits per parameter, with `--quantization fp8` at 8. For training, also with
  * offload, and unless a known trainer (Axolotl, LLaMA-Factory, TRL, Megatron-LM and the like) reads all settings here: other scripts may freeze or
  * shard weights in their code. For Neuron devices, only weights and the longest request are compared, and only with whole devices of a known model.
  *
@@ -88,6 +88,13 @@ export default defineRule({
       report({ message: ofTraining(training), span: requestSpan(container.accelerators, container) });
     const ofShare = shareMisfitOf(container, workload, podSet);
     if (ofShare !== undefined) report({ message: inShare(ofShare), span: ofShare.share.span });
+    const partly = partlyOnCpu(container, workload, podSet);
+    if (partly !== undefined)
+      report({
+        severity: 'info',
+        message: onCpu(partly),
+        span: requestSpan([partly.request], container),
+      });
     const misfit = misfitOf(container, workload, podSet);
     if (misfit === undefined || misfit.kind === 'cache') return;
     if (misfit.cards !== undefined) {
@@ -140,11 +147,15 @@ function inShare({ estimate: { name }, weightsGiB, format, share }: ShareMisfit)
 
 function ofWeights({ estimate, leastGiB, devices: { count, eachGiB }, gpu, request, served }: Misfit): string {
   const total = formatGiB(leastGiB ?? estimate.weightsGiB * estimate.devices);
-  const bits = served.engine === 'nim' ? 8 : 4;
-  const as = leastGiB === null ? ` in ${estimate.format}` : ` even at ${bits} bits per parameter`;
+  const as = leastGiB === null ? ` in ${estimate.format}` : ` even at ${leastBits(served)} bits per parameter`;
   const card = gpu?.name ?? (request.form === 'mig' ? request.resource : 'largest known GPU');
   const holder = count === 1 ? `one ${card} has` : `${count} × ${card} have`;
   return `${shorten(estimate.name, 40)} needs ${total} GiB for its weights${as}, but ${holder} ${formatGiB(eachGiB * count)}: the server does not start`;
+}
+
+function onCpu({ estimate, weightsGiB, devices: { count, eachGiB }, gpu }: PartlyOnCpu): string {
+  const holder = count === 1 ? `one ${gpu.name} has` : `${count} × ${gpu.name} have`;
+  return `${shorten(estimate.name, 40)} needs ${formatGiB(weightsGiB)} GiB for its weights, but ${holder} ${formatGiB(eachGiB * count)}: Ollama runs the rest of its layers on the CPU, much slower`;
 }
 
 function onFewCards({ estimate, devices: { count } }: Misfit, cards: readonly string[]): string {

@@ -204,13 +204,17 @@ function checkPulls(container: Container, { document, report }: PodSetContext): 
 
 const hubServers: ReadonlySet<string> = new Set(['vllm', 'sglang', 'tgi']);
 
-/** Reports a name that its organization has not published. */
+/** The page of a model, which servers do not read: they load names. */
+const pageOfModel = /^https?:\/\/(?:www\.)?(?:huggingface\.co|hf\.co)\/([\w.-]+\/[\w.-]+)(?:\/tree\/[\w.-]+)?\/?$/;
+
+/** Reports a name that its organization has not published, or the address of its page. */
 function checkName(container: Container, { workload, document, report }: PodSetContext): boolean {
   const { command, args, env } = container;
   const served = servedModel(container, workload).model;
   // The names of NIM's images and of Ollama are those of other hubs.
   const isOfHub = served !== null && hubServers.has(served.engine) && !container.image?.value.includes(served.name);
-  const wrong = isOfHub ? unpublishedName(served.name) : undefined;
+  const page = isOfHub ? pageOfModel.exec(served.name)?.[1] : undefined;
+  const wrong = page === undefined ? (isOfHub ? unpublishedName(served.name) : undefined) : { meant: page };
   // Another hub has other names.
   const settings = [...command, ...args].map(({ value }) => value).concat(env.map(({ name }) => name));
   if (
@@ -222,10 +226,16 @@ function checkName(container: Container, { workload, document, report }: PodSetC
   const written = [...command, ...args, ...env.flatMap(({ value }) => value ?? [])].find(({ value }) =>
     value.includes(served.name),
   );
-  const { meant, isOtherFormat } = wrong;
-  const what = isOtherFormat
-    ? `${shorten(served.name, 40)} has only files in Meta's format`
-    : `Hugging Face has no ${shorten(served.name, 48)}`;
+  // Of a field with an address, model-uri says it.
+  if (page !== undefined && written === undefined) return false;
+  const { meant } = wrong;
+  const isOtherFormat = 'isOtherFormat' in wrong && wrong.isOtherFormat;
+  const what =
+    page !== undefined
+      ? `${shorten(served.name, 48)} is the address of a page`
+      : isOtherFormat
+        ? `${shorten(served.name, 40)} has only files in Meta's format`
+        : `Hugging Face has no ${shorten(served.name, 48)}`;
   const instead = meant === undefined ? ':' : `; did you mean ${shorten(meant, 48)}?`;
   report({
     message: `${what}${instead} ${meant === undefined ? 'the' : 'The'} server finds no model`,

@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { placesAt, writtenText } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import { mayBeValues } from '../model/values.ts';
@@ -51,7 +52,7 @@ import { type DocumentContext, defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For paths, for other web addresses, for templates and placeholders, and for the fields of other operators.
+ * For paths, for other web addresses and schemes, which a ClusterStorageContainer may add, for templates and placeholders, and for the fields of other operators.
  *
  * ## Sources
  *
@@ -86,9 +87,35 @@ const fields: ReadonlyMap<string, readonly string[]> = new Map([
   ['kubeai.org/Model', ['spec.url']],
 ]);
 
+/** The schemes that other programs have for the same, by the one that is meant. */
+const otherSchemes: ReadonlyMap<string, string> = new Map([
+  ...(['huggingface', 'hugging-face', 'hf-hub'] as const).map((name) => [name, 'hf'] as const),
+  ...(['s3a', 's3n'] as const).map((name) => [name, 's3'] as const),
+  ['gcs', 'gs'],
+]);
+
+/** The address with the scheme that is meant: `huggingface://`, `s3:/bucket` and `gs//bucket` are none. */
+function withScheme(uri: string): string | undefined {
+  const [, name = '', separator = '', rest = ''] = /^([a-z][a-z0-9-]*)(:\/*|\/\/)(\w[\w./:@-]*)$/.exec(uri) ?? [];
+  const scheme =
+    otherSchemes.get(name) ?? (separator === '://' ? undefined : writtenSchemes.has(name) ? name : undefined);
+  return scheme === undefined ? undefined : `${scheme}://${rest}`;
+}
+
+const writtenSchemes = wordSet('hf s3 gs pvc');
+
 function check(at: Cursor | undefined, reader: string, { document, report }: DocumentContext): void {
   const uri = writtenText(at)?.trim();
   if (at === undefined || uri === undefined || isTemplated(at) || isUnseen(at.parent) || uri.length > 500) return;
+  const meant = withScheme(uri);
+  if (meant !== undefined) {
+    report({
+      message: `${shorten(uri, 48)} has no known scheme: ${reader} cannot download it; did you mean ${shorten(meant, 48)}?`,
+      span: spanOf(at),
+      fixes: () => [fix(`Use ${shorten(meant, 50)}`, 'unsafe', replaceScalar(document, at, meant))],
+    });
+    return;
+  }
   const [, page] =
     /^https?:\/\/(?:www\.)?(?:huggingface\.co|hf\.co)\/(?!datasets\/|spaces\/)([\w.-]+\/[\w.-]+?)(?:\/tree\/[\w.-]+)?\/?$/.exec(
       uri,

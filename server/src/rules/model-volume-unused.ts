@@ -93,9 +93,9 @@ export default defineRule({
       return;
     }
     const loader = modelLoader(container, podSet, workload, options);
-    const isEmbedding = program === 'text-embeddings-router';
-    const model = isEmbedding ? servedModel(container, workload).model?.name : loader?.model;
-    if (program !== 'ollama' && (model === undefined || !/^[\w.-]+\/[\w.-]+$/.test(model))) return;
+    const isOther = program === 'text-embeddings-router' || program === 'llama-server';
+    const model = isOther ? servedModel(container, workload).model?.name : loader?.model;
+    if (program !== 'ollama' && (model === undefined || !/^[\w.-]+\/[\w.-]+(?::[\w.-]+)?$/.test(model))) return;
     const found = unusedModelVolume(container, podSet, program);
     const at = getIn(found?.mount.at, 'mountPath');
     if (found === undefined || at === undefined || isTemplated(at)) return;
@@ -104,7 +104,7 @@ export default defineRule({
     const what = model === undefined ? 'its models' : shorten(model.slice(model.indexOf('/') + 1), 40);
     const size = gib === undefined ? '' : ` (${formatGiB(gib)} GiB)`;
     report({
-      severity: gib === undefined && program !== 'ollama' && !isEmbedding ? 'info' : 'warning',
+      severity: gib === undefined && program !== 'ollama' && !isOther ? 'info' : 'warning',
       message: `The server downloads ${what}${size} to ${shorten(path, 40)}, not to volume ${shorten(mount.name, 30)}: each new pod downloads it again while its GPUs wait`,
       span: spanOf(at),
       fixes: () => [fix(`Mount ${shorten(mount.name, 30)} at ${path}`, 'unsafe', replaceScalar(document, at, path))],

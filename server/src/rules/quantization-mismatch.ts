@@ -1,6 +1,7 @@
 import { gpus } from '../catalog/index.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
+import { isBefore, serverRelease } from '../evidence/server-release.ts';
 import { soleServer } from '../evidence/sole-server.ts';
 import { plainWeights, unreadableForm } from '../evidence/unreadable-form.ts';
 import { namesVllm } from '../model/served-fields.ts';
@@ -19,7 +20,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * AWQ and GPTQ are formats of the published weights, not settings: a server with `--quantization awq` and other weights stops at startup.
- * Some formats also need newer GPUs than the selected one. vLLM reads one GGUF file, not a repository of them, Text Generation Inference none, and
+ * Some formats also need newer GPUs than the selected one, or numbers in float16. vLLM reads one GGUF file, not a repository of them, Text Generation Inference none, and
  * llama.cpp nothing else. A pod that keeps restarting holds its GPU all the time.
  *
  * ```yaml invalid
@@ -82,11 +83,17 @@ export default defineRule({
     }
     const served = servedFlags(container);
     const flag = served?.quantization;
-    if (flag === undefined) reportVariable(container, served?.model?.value, context);
+    if (flag === undefined) {
+      reportVariable(container, served?.model?.value, context);
+      reportOldGpu(container, context);
+    }
     const method = flag && methods[flag.value.toLowerCase()];
     if (flag === undefined || method === undefined) return;
     const problem =
-      compressed(served?.model?.value) ?? mismatch(method, served?.model?.value) ?? tooOld(method, context.podSet);
+      compressed(served?.model?.value) ??
+      mismatch(method, served?.model?.value) ??
+      tooOld(flag.value.toLowerCase(), method, container, context.podSet) ??
+      otherFormat(flag.value.toLowerCase(), served?.dtype?.value, container);
     const span = spanOfWords(context.document, lines, flag.words);
     if (problem === undefined || span === undefined) return;
     const [first, last] = flag.words;
@@ -164,9 +171,36 @@ function compressed(model: string | undefined): string | undefined {
   return `does not match ${shorten(model, 48)}, a model in compressed-tensors format`;
 }
 
-/** All these methods need compute capability 7.5, which V100 and older GPUs do not have. */
-function tooOld(method: Method, podSet: PodSet): string | undefined {
-  const gpu = method === 'gptq' || method === 'gguf' ? undefined : onlyGpu(podSet);
+/**
+ * Most of these methods need compute capability 7.5, which V100 and older GPUs do not have, and Marlin's kernels needed 8.0 at first.
+ * https://github.com/vllm-project/vllm/blob/v0.10.2/vllm/model_executor/layers/quantization/awq_marlin.py
+ */
+function tooOld(name: string, method: Method, container: Container, podSet: PodSet): string | undefined {
+  const isMarlin = name.endsWith('_marlin');
+  const gpu = (method === 'gptq' && !isMarlin) || method === 'gguf' ? undefined : onlyGpu(podSet);
   const capability = Number(gpu?.computeCapability ?? Number.NaN);
-  return gpu !== undefined && capability < 7.5 ? `is not supported on ${gpu.name}` : undefined;
+  const release = serverRelease(container);
+  const needed = isMarlin && release !== undefined && isBefore(release, [0, 11, 0]) ? 8 : 7.5;
+  return gpu !== undefined && capability < needed ? `is not supported on ${gpu.name}` : undefined;
+}
+
+/** Reports weights in AWQ format, which name their method themselves, on a GPU that is too old for it. */
+function reportOldGpu(container: Container, { podSet, document, report }: PodSetContext): void {
+  const model = soleServer(container)?.program === 'vllm' ? servedFlags(container)?.model : undefined;
+  const isAwq = model !== undefined && !/[{$<]/.test(model.value) && wordsOf(model.value).includes('awq');
+  const problem = isAwq ? tooOld('awq', 'awq', container, podSet) : undefined;
+  const span = model && spanOfWords(document, [...container.command, ...container.args], model.words);
+  if (model !== undefined && problem !== undefined && span !== undefined)
+    report({ message: `${shorten(model.value, 48)} in AWQ format ${problem}: the server does not start`, span });
+}
+
+/**
+ * The first kernels for AWQ and GPTQ compute in float16 only.
+ * https://github.com/vllm-project/vllm/blob/v0.10.2/vllm/model_executor/layers/quantization/awq.py
+ */
+function otherFormat(name: string, dtype: string | undefined, container: Container): string | undefined {
+  const release = serverRelease(container);
+  const isOther = /^(?:bf16|bfloat16)$/.test(dtype ?? '') && (name === 'awq' || name === 'gptq');
+  if (!isOther || release === undefined || !isBefore(release, [0, 14, 0])) return undefined;
+  return `computes in float16, not in ${dtype ?? ''}`;
 }

@@ -10,7 +10,7 @@ import { isOwnEntrypoint, lackingStart, repeatedEntrypoint } from '../evidence/r
 import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
 import { growing } from '../evidence/server-flag-values.ts';
-import { valueNeeded, wrongFlags } from '../evidence/server-flags.ts';
+import { quotedFlags, valueNeeded, wrongFlags } from '../evidence/server-flags.ts';
 import { namesRelease, runsVllmFrom } from '../evidence/server-release.ts';
 import { switchesWithValue } from '../evidence/server-switches.ts';
 import { runsAsWritten, startedServers } from '../evidence/sole-server.ts';
@@ -47,7 +47,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * never serves. Most such flags are misspelled, are those of another server, or are options of `docker run` (`--shm-size`), which
  * belong before the image. The images of Triton and SGLang run their arguments as a command, so flags alone are not a program. A switch takes no value: `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a
  * variable such as `MAX_MODEL_LEN` it starts, but uses its default (severity warning), and so does Ollama with `OLLAMA_NUM_CTX`. Some need another one: vLLM's
- * `--enable-auto-tool-choice` a parser, Triton's `--load-model` the control mode explicit. Newer releases of vLLM have no `--swap-space` or
+ * `--enable-auto-tool-choice` a parser (and without it, a parser does nothing: severity warning), llama.cpp's `--cache-type-v q8_0` flash attention, Triton's `--load-model` the control mode explicit. Newer releases of vLLM have no `--swap-space` or
  * `--disable-log-requests` any more, and newer builds of llama.cpp need a value after `--flash-attn` (severity warning if the tag of the image moves, as for names of formats and parsers).
  * Some need another model: parallel experts a mixture of experts, and a parser of tool calls the family for which it is made. Limits of Text Generation
  * Inference must agree with each other, and an empty variable (`QUANTIZE: ""`) is not a value.
@@ -165,7 +165,11 @@ function reportFlags(program: string, words: readonly Word[], container: Contain
   const place =
     conflict && spanOfWords(document, lines, [conflict.flag.word, conflict.flag.valueWord ?? conflict.flag.word]);
   if (conflict !== undefined && place !== undefined)
-    report({ message: `--${conflict.flag.written} ${conflict.problem}: ${title} does not start`, span: place });
+    report({
+      severity: conflict.result === undefined ? 'error' : 'warning',
+      message: `${conflict.flag.word.text.startsWith('--') ? '--' : '-'}${conflict.flag.written} ${conflict.problem}: ${conflict.result ?? `${title} does not start`}`,
+      span: place,
+    });
   reportOutdated(container, program, words, context);
   reportUnfit(container, program, flags, context);
   for (const { flag, isOn, isRejected } of switchesWithValue(
@@ -186,6 +190,17 @@ function reportFlags(program: string, words: readonly Word[], container: Contain
         isOn && flag.word === flag.valueWord
           ? [fix('Remove the value', 'unsafe', rewriteWord(document, lines, flag.word, name))]
           : [],
+    });
+  }
+  for (const { flag, plain } of runsAsWritten(workload) ? quotedFlags(program, flags) : []) {
+    const word = flag.valueWord ?? flag.word;
+    const span = spanOfWords(document, lines, [flag.word, word]);
+    if (span === undefined) continue;
+    const text = word.text.replace(flag.value ?? '', plain);
+    report({
+      message: `The quotes in ${shorten(flag.word === word ? word.text : `${flag.word.text} ${word.text}`, 50)} are part of the value, because no shell removes them: ${title} does not start`,
+      span,
+      fixes: () => [fix('Remove the quotes', 'unsafe', rewriteWord(document, lines, word, text))],
     });
   }
   for (const { flag, meant, mustBe } of wrongFlags(program, flags)) {

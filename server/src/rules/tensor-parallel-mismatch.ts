@@ -123,10 +123,9 @@ export default defineRule({
     if (used > gpus && (hasRun(context.workload.manifest) || mayUseOtherGpus(container))) return;
     const place = placeOf(sharding, container, context);
     if (place === undefined) return;
-    const product = devices !== null && devices !== tensor ? ` (${devices} processes in total)` : '';
     context.report({
       severity: used > gpus ? 'error' : 'warning',
-      message: mismatch(`${shorten(text)}${product}`, used, gpus, 'the container'),
+      message: mismatch(`${shorten(text)}${productOf(text, used)}`, used, gpus, 'the container'),
       span: place.span,
       fixes: () => [devices === tensor ? setTensor(place.value, tensor, gpus, context) : undefined],
     });
@@ -175,10 +174,9 @@ function checkGroup(container: Container, context: PodSetContext): void {
   const isWrong = used > gpus || (used < gpus && sharding.devices !== null && isWhole);
   const place = isWrong ? placeOf(sharding, container, context) : undefined;
   if (place === undefined || hasRun(context.workload.manifest) || mayUseOtherGpus(container)) return;
-  const product = used === sharding.tensor ? '' : ` (${used} processes in total)`;
   context.report({
     severity: used > gpus ? 'error' : 'warning',
-    message: mismatch(`${shorten(sharding.text)}${product}`, used, gpus, 'the group'),
+    message: mismatch(`${shorten(sharding.text)}${productOf(sharding.text, used)}`, used, gpus, 'the group'),
     span: place.span,
   });
 }
@@ -257,6 +255,13 @@ function gpusOfNodes({ pod, accelerators: [only, ...others] }: PodSet): number |
 function requestsDevices({ resources }: Container): boolean {
   const written = [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))];
   return written.some((entry) => !/^(?:cpu|memory|ephemeral-storage|hugepages-\S+)$/.test(keyOf(entry)));
+}
+
+/** The product of several sizes, of which a text has one. */
+function productOf(text: string, used: number): string {
+  return text.endsWith(String(used)) && !/\d$/.test(text.slice(0, -String(used).length))
+    ? ''
+    : ` (${used} processes in total)`;
 }
 
 function mismatch(text: string, used: number, gpus: number, holder: string): string {
