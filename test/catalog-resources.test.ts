@@ -121,7 +121,7 @@ describe('misspelled resource names', () => {
   test.each([
     ...['nvdia.com/gpu', 'nvida.com/gpu', 'nividia.com/gpu', 'nivdia.com/gpu', 'nvidea.com/gpu', 'nvidai.com/gpu'],
     ...['nivida.com/gpu', 'nvidia/gpu', 'nvidia.com/gpus', 'nvidia.com/gup', 'NVIDIA.com/GPU', 'nvidia.com.gpu'],
-    ...['nvidia.gpu', 'nvidia.com-gpu', 'nvidia.com_gpu', 'alpha.kubernetes.io/nvidia-gpu'],
+    ...['nvidia.gpu', 'nvidia.com-gpu', 'nvidia.com_gpu'],
     ...['nvidia.co/gpu', 'nvidia.cm/gpu', 'nvidia.comm/gpu', 'nvidia.ocm/gpus'],
   ])('%s is nvidia.com/gpu', (written) => {
     expect(meantResource(written)).toBe('nvidia.com/gpu');
@@ -179,7 +179,7 @@ describe('misspelled resource names', () => {
 
   test.each([
     ...['nivida.com/gpu', 'nvidia/gpu', 'nvidia.com/gpus', 'nvidia.com/gup', 'NVIDIA.com/GPU', 'nvidia.com.gpu'],
-    ...['nvidia.gpu', 'nvidia.com_gpu', 'alpha.kubernetes.io/nvidia-gpu'],
+    ...['nvidia.gpu', 'nvidia.com_gpu'],
   ])('%s is certainly nvidia.com/gpu', (written) => {
     expect(isCertainSlip(written, 'nvidia.com/gpu')).toBe(true);
   });

@@ -173,6 +173,8 @@ const plugins: readonly Plugin[] = [
     ],
   },
   { vendor: 'aws', source: 'unsourced', names: [['aws.amazon.com/neurondevice', 'whole']] },
+  // Before device plugins. https://github.com/kubernetes/kubernetes/pull/61498 (2018-03-22)
+  { vendor: 'nvidia', source: 'unsourced', names: [['alpha.kubernetes.io/nvidia-gpu', 'whole']] },
   // survey
   { vendor: 'google', names: [['google.com/tpu', 'whole']] },
   {

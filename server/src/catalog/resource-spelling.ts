@@ -14,8 +14,6 @@ import { wordSet } from './word-patterns.ts';
 
 /** Former names, and names commonly mistaken for the correct one. */
 const otherNames = table<string>({
-  // Kubernetes before 1.10.
-  'alpha.kubernetes.io/nvidia-gpu': 'nvidia.com/gpu',
   // The prefix of the labels of GKE TPU nodes.
   'cloud.google.com/tpu': 'google.com/tpu',
 });
@@ -23,12 +21,16 @@ const otherNames = table<string>({
 /** Names that device plugins offered until some release. */
 const replacedNames = table<ReplacedName>({
   // https://awsdocs-neuron.readthedocs-hosted.com/en/latest/general/announcements/neuron2.x/announce-no-support-device-version.html (2024-09-16)
-  'aws.amazon.com/neurondevice': { now: 'aws.amazon.com/neuron', since: 'Neuron 2.20' },
+  'aws.amazon.com/neurondevice': { now: 'aws.amazon.com/neuron', since: 'Neuron 2.20', isGone: false },
+  // https://github.com/kubernetes/kubernetes/pull/61498 (2018-03-22)
+  'alpha.kubernetes.io/nvidia-gpu': { now: 'nvidia.com/gpu', since: 'Kubernetes 1.11', isGone: true },
 });
 
 export interface ReplacedName {
   readonly now: string;
   readonly since: string;
+  /** Nothing in use still offers the former name. */
+  readonly isGone: boolean;
 }
 
 /** What a device plugin offers now instead of a name that it offered before. */

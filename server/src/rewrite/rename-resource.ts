@@ -1,4 +1,4 @@
-import { isCertainSlip, meantMigResource, meantResource } from '../catalog/resource-spelling.ts';
+import { isCertainSlip, meantMigResource, meantResource, replacedResource } from '../catalog/resource-spelling.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { Container } from '../model/workload.ts';
 import { type Cursor, entries, getIn, keyOf } from '../yaml/cursor.ts';
@@ -36,6 +36,14 @@ export function renameResource(
   if (limit === undefined || twice.length > 0 || written.length > 2 || !isWhole(lowerQuantity(limit))) return undefined;
   if (written.some((entry) => lowerQuantity(entry).text !== lowerQuantity(limit).text)) return undefined;
   const wrong = written.filter((entry) => keyOf(entry) !== to);
-  const certain = wrong.map(keyOf).every((name) => isCertainSlip(name, to) || meantMigResource(name) === to);
+  const certain = wrong
+    .map(keyOf)
+    .every((name) => isCertainSlip(name, to) || meantMigResource(name) === to || isFormer(name, to));
   return fix(`Rename to ${to}`, certain ? safety : 'unsafe', ...wrong.map((entry) => renameKey(document, entry, to)));
+}
+
+/** Whether a name is the one that a resource had before all releases in use. */
+function isFormer(name: string, to: string): boolean {
+  const replaced = replacedResource(name);
+  return replaced?.isGone === true && replaced.now === to;
 }

@@ -88,11 +88,12 @@ export default defineRule({
       const replaced = replacedResource(name);
       if (replaced !== undefined) {
         context.report({
-          // Older plugins are still in use.
-          severity: 'info',
-          message: `Since ${replaced.since}, the device plugin offers ${replaced.now} instead of ${name}: the pod may stay Pending`,
+          ...(!replaced.isGone && { severity: 'info' }),
+          message: `Since ${replaced.since}, device plugins offer ${replaced.now} instead of ${name}: the pod ${replaced.isGone ? 'stays' : 'may stay'} Pending`,
           span: keySpanOf(entry),
-          fixes: () => [renameResource(container, name, replaced.now, 'unsafe', context.document)],
+          fixes: () => [
+            renameResource(container, name, replaced.now, replaced.isGone ? 'safe' : 'unsafe', context.document),
+          ],
         });
         continue;
       }
