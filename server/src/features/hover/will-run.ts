@@ -44,7 +44,7 @@ function devicesOf(podSet: PodSet): string {
 
 /** `8 L4`, `1/2 of L4`, `2 × 1/2 of L4`. */
 function countWords(count: string, device: string): string {
-  if (!/^ \d[\d/–]* of /.test(device)) return `${count}${device}`;
+  if (!/^ \d[\d/\u2013]* of /.test(device)) return `${count}${device}`;
   return count === '1' ? device.slice(1) : `${count} ×${device}`;
 }
 
