@@ -6,8 +6,8 @@ import type { RelatedFilesSource } from '../workspace/find-related-files.ts';
 import { release } from './check-file.ts';
 import type { FileContent } from './file-content.ts';
 
-/** Longer files together need more memory than the time they save is worth. */
-const maxCharacters = 500_000;
+/** The documents of longer files are checked together anyway, and keep their objects the shorter, the fewer other files wait with them. */
+const maxCharacters = 20_000;
 
 /** Files whose findings are found together, before each of them is checked. */
 export class AheadOfCheck {
@@ -15,7 +15,6 @@ export class AheadOfCheck {
   readonly #related: RelatedFilesSource;
   readonly #held: Set<string>;
   readonly #files: FileAnalysis[] = [];
-  #characters = 0;
 
   /** @param held gets the files, which their checks leave in the analysis until `release` */
   constructor(analysis: Analysis, related: RelatedFilesSource, held: Set<string>) {
@@ -25,8 +24,7 @@ export class AheadOfCheck {
   }
 
   async open(uri: string, content: FileContent, config: ProjectConfig): Promise<void> {
-    if (content.kind !== 'text' || this.#characters + content.text.length > maxCharacters) return;
-    this.#characters += content.text.length;
+    if (content.kind !== 'text' || content.text.length > maxCharacters) return;
     const relatedFiles = await this.#related.of(uri, mayInstallCharts(content.text));
     this.#analysis.setConfig(config);
     this.#files.push(this.#analysis.setFile(uri, content.text, 0, undefined, relatedFiles));

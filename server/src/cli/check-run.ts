@@ -116,11 +116,14 @@ export async function startRun(
     },
     async lookAhead(some) {
       const files = new AheadOfCheck(analysis, how.related, held);
+      // The files that are held would be analyzed again with each config.
+      const isWorthwhile =
+        fix === undefined && cluster === undefined && some.every(({ config }) => config === some[0]?.config);
       try {
-        for (const { config, input } of fix === undefined && cluster === undefined ? some : []) {
+        for (const { config, input } of isWorthwhile ? some : []) {
           const bytes = kept.get(input.file);
           // Others are read once, by their check.
-          if (bytes !== undefined && config === some[0]?.config && !isTerraform(input.file))
+          if (bytes !== undefined && !isTerraform(input.file))
             await files.open(pathToFileURL(input.file).href, decode(bytes), config);
         }
         files.judge();

@@ -86,8 +86,9 @@ const counters = wordSet(
   'tgi_request_count tgi_request_success te_request_count te_request_success',
 );
 
-/** Counters and histograms by the endings that Prometheus gives them. */
-const totals = /^(?:vllm|sglang):\w+_(?:total|count|sum|bucket)$/;
+/** Counters and histograms by the endings that Prometheus gives them. Routers and recording rules also name numbers of pods and waiting requests so. */
+const totals =
+  /^(?:vllm|sglang):(?!(?:healthy|ready|unhealthy)_|num_(?:requests|running|queue|waiting)|[a-z_]*queue_(?!time))\w+_(?:total|count|sum|bucket)$/;
 
 /** The only metric of a query without arithmetic and rates, and whether the query adds up its values. */
 function onlyMetric(query: string): { readonly name: string; readonly isSum: boolean } | undefined {

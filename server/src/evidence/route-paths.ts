@@ -1,6 +1,6 @@
-import { asText, type Cursor, getIn, isIncomplete, isUnseen } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, keyOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { isSet, placesAt, writtenText } from './written.ts';
+import { isPlaceholderText, isSet, placesAt, writtenText } from './written.ts';
 
 /** A size as nginx reads it, for one that it does not: `100m` for `100 MB` or `100Mi`. https://nginx.org/en/docs/syntax.html */
 export function sizeForNginx(written: string): string | undefined {
@@ -18,23 +18,48 @@ export interface RouteMistake {
   readonly meant?: string;
 }
 
-/**
- * What is wrong in the paths of an Ingress.
- * @param isNginx the controller is ingress-nginx
- */
-export function ingressMistakes(root: Cursor, isNginx: boolean): readonly RouteMistake[] {
+/** How the controller of an Ingress reads paths. */
+interface PathReader {
+  readonly isNginx: boolean;
+  /** It also reads paths of type Prefix as patterns: Azure's Application Gateway, or others with an annotation for regular expressions. */
+  readonly readsPatterns: boolean;
+}
+
+/** What the class and the annotations of an Ingress say about its controller. F5's for nginx has the same class, but other annotations. */
+export function pathReader(annotations: Cursor | undefined, name: string): PathReader {
+  const all = entries(annotations);
+  return {
+    isNginx: all.some((one) => keyOf(one).startsWith('nginx.ingress.kubernetes.io/')) && /^$|nginx/.test(name),
+    readsPatterns:
+      /^azure/.test(name) || all.some((one) => /^appgw\.|\/use-regexp?$/.test(keyOf(one)) && asText(one) !== 'false'),
+  };
+}
+
+/** What is wrong in the paths of an Ingress. */
+export function ingressMistakes(root: Cursor, reader: PathReader): readonly RouteMistake[] {
   return placesAt(root, 'spec.rules.*.http.paths.*').flatMap((one): readonly RouteMistake[] => {
     const [at, typeAt] = [getIn(one, 'path'), getIn(one, 'pathType')];
     const [path, type] = [at, typeAt].map((place) => (isUnseen(place) ? '' : (asText(place) ?? '')));
     const port = getIn(one, 'backend', 'service', 'port');
-    if (isSet(getIn(port, 'name')) && isSet(getIn(port, 'number')) && port !== undefined && !isIncomplete(port))
+    const name = getIn(port, 'name');
+    if (isSet(name) && asText(name) !== '' && isSet(getIn(port, 'number')) && port !== undefined && !isIncomplete(port))
       return [{ at: port, message: 'port must have a name or a number, not both', isRejected: true }];
     if (at === undefined || path === undefined || path === '' || !/^[!-~]+$/.test(path)) return [];
-    if (/^[\w.(*]/.test(path))
+    if (isRelative(path))
       return [{ at, message: `path must start with /, not ${shorten(path, 30)}`, isRejected: true }];
     if (typeAt === undefined || (type !== 'Prefix' && type !== 'Exact')) return [];
-    return pathMistake(path, type, at, typeAt, isNginx);
+    return pathMistake(path, type, at, typeAt, reader);
   });
+}
+
+/** Whether a path has no slash at its start and is not a placeholder. */
+function isRelative(path: string): boolean {
+  return /^[a-z\d.(*]/.test(path) && !isPlaceholderText(path.replace(/[()|$*]/g, ''));
+}
+
+/** The path before a wildcard at its end: `/v1` for `/v1/*` and `/v1*`. In `/v1.*`, the dot is part of a regular expression. */
+function beforeWildcard(path: string): string | undefined {
+  return /\.\*$/.test(path) ? undefined : /^((?:\/[\w.-]+)*)\/?\*$/.exec(path)?.[1];
 }
 
 /**
@@ -46,11 +71,11 @@ function pathMistake(
   type: string,
   at: Cursor,
   typeAt: Cursor,
-  isNginx: boolean,
+  { isNginx, readsPatterns }: PathReader,
 ): readonly RouteMistake[] {
   const short = shorten(path, 30);
-  const plain = /^((?:\/[\w.-]+)*)\/?\*$/.exec(path)?.[1];
-  if (plain !== undefined && type === 'Prefix')
+  const plain = beforeWildcard(path);
+  if (plain !== undefined && type === 'Prefix' && !readsPatterns)
     return [
       {
         at,
@@ -58,7 +83,7 @@ function pathMistake(
         meant: plain === '' ? '/' : plain,
       },
     ];
-  if (!isNginx || !/[()*|$\\[\]^+]/.test(path)) return [];
+  if (!isNginx || !/[()*|$\\[\]^]|\.\+/.test(path)) return [];
   return [
     {
       at: typeAt,
@@ -75,9 +100,9 @@ export function httpRouteMistakes(root: Cursor): readonly RouteMistake[] {
     const path = isUnseen(at) || isIncomplete(one) ? '' : (asText(at) ?? '');
     if (at === undefined || path === '' || !/^[!-~]+$/.test(path)) return [];
     if (type !== undefined && writtenText(type) !== 'PathPrefix' && writtenText(type) !== 'Exact') return [];
-    if (/^[\w.(*]/.test(path))
+    if (isRelative(path))
       return [{ at, message: `value must start with /, not ${shorten(path, 30)}`, isRejected: true }];
-    const plain = /^((?:\/[\w.-]+)*)\/?\*$/.exec(path)?.[1];
+    const plain = beforeWildcard(path);
     if (plain === undefined || writtenText(type) === 'Exact') return [];
     const meant = plain === '' ? '/' : plain;
     return [

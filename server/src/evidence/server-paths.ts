@@ -1,6 +1,7 @@
 import { titleOf } from '../catalog/program-records.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
-import { useOf } from '../model/process-input.ts';
+import { readFlags } from '../command/flags.ts';
+import { commandsIn, useOf } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { asBoolean, type Cursor, entries, getIn } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
@@ -87,12 +88,20 @@ export function isForeignHealthPath(path: string, { name, health }: ServerPaths)
  * Whether a server answers a path only to requests with its API key, which the container sets.
  * https://docs.vllm.ai/en/latest/usage/security.html
  */
-export function needsKey(path: string, { name }: ServerPaths, { command, args, env }: Container): boolean {
+export function needsKey(path: string, { name }: ServerPaths, container: Container): boolean {
   const isVllm = name === 'vLLM';
   if (!path.startsWith('/v1/') || (!isVllm && name !== titleOf('sglang'))) return false;
+  const { env } = container;
+  const mayBeUnset = env.filter((one) => isOptional(one.at)).map((one) => one.name);
   return (
     (isVllm && env.some((one) => one.name === 'VLLM_API_KEY' && one.value?.value !== '' && !isOptional(one.at))) ||
-    [...command, ...args].some(({ value }) => /(?:^|\s)--api-key(?:[\s=]|$)/.test(value))
+    commandsIn(container)
+      .flatMap(({ words }) => readFlags(words))
+      .some(
+        // A key of nothing, as of a variable that is not set, is none.
+        ({ name: flag, value = '' }) =>
+          flag === 'api-key' && !/^$|:-\}/.test(value) && !mayBeUnset.some((one) => value.includes(one)),
+      )
   );
 }
 

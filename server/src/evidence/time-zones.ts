@@ -1,8 +1,8 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 
-/** Whether a time zone is in the IANA database; `Local` and offsets such as `UTC+8` are not. */
+/** Whether a time zone is in the IANA database, or a placeholder such as `TIMEZONE`; `Local` and offsets such as `UTC+8` are not. */
 export function isTimeZone(zone: string): boolean {
-  if (/^Etc\/GMT[-+]\d+$|^GMT[-+]0$/.test(zone)) return true;
+  if (/^[A-Z]{6,}$|^Etc\/GMT[-+]\d+$|^GMT[-+]0$/.test(zone)) return true;
   return !/^local$|^[-+]|[-+]\d/i.test(zone) && isKnown(zone) && !abbreviations.has(zone);
 }
 

@@ -31,7 +31,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * The port of a backend is a port of the Service, not of its pods. With another one, every request fails, while the server holds its GPUs. A
  * ServiceMonitor names ports of Services: without one of that name, Prometheus gets no metrics, and what scales on them does not scale.
- * It selects Services of its own namespace, unless a `namespaceSelector` names others.
+ * It selects Services of its own namespace, unless a `namespaceSelector` names others. The same applies to a PodMonitor and its pods (information).
  * A PodMonitor names ports of containers. Both take names, not numbers, and their labels are in `matchLabels`. The targets in the settings of Prometheus are addresses of Services.
  *
  * ```yaml invalid
@@ -293,6 +293,8 @@ function checkPodsElsewhere(
   if (!stray?.namespace || crossReferences.keptRunning(namespace, wanted).length > 0 || crossReferences.mayBePatch())
     return;
   report({
+    // Pods of a DaemonSet or a Job may have the same labels there.
+    severity: 'info',
     message: `${shorten(stray.facts, 26)} is in namespace ${shorten(stray.namespace, 24)}: ${kind === 'PodMonitoring' ? 'a' : 'without a namespaceSelector, the'} ${kind} looks only in its own, ${shorten(namespace ?? '', 24)}`,
     span: keySpanOf(selector),
   });

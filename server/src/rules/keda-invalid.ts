@@ -127,9 +127,10 @@ function checkCron(trigger: Cursor, ceiling: Cursor | undefined, { report }: Rul
   const [start, end, desired] = ['start', 'end', 'desiredReplicas'].map((key) => getIn(metadata, key));
   if ([trigger, metadata].some(isIncomplete) || [start, end, desired].some(isUnknown)) return;
   const zone = getIn(metadata, 'timezone');
-  if (zone !== undefined && !isUnknown(zone) && !isTimeZone(asText(zone) ?? ''))
+  // Go also loads "Local".
+  if (zone !== undefined && !isUnknown(zone) && asText(zone) !== 'Local' && !isTimeZone(asText(zone) ?? ''))
     report({
-      message: `timezone ${shorten(asText(zone) ?? '', 20)} is not a name such as Europe/Berlin or Etc/UTC: KEDA cannot load it and scales nothing`,
+      message: `timezone "${shorten(asText(zone) ?? '', 20)}" is not a name such as Europe/Berlin or Etc/UTC: KEDA cannot load it and scales nothing`,
       span: spanOf(zone),
     });
   const schedule = asText(start)?.trim().split(/\s+/).join(' ');

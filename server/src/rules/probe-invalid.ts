@@ -259,8 +259,9 @@ function checkPaths(server: ServerPaths, container: Container, context: PodSetCo
     const path = getIn(request, 'path');
     const text = path === undefined ? '/' : writtenText(path);
     if (probe === undefined || request?.node.kind !== 'map' || isIncomplete(request) || text === undefined) continue;
-    // Headers may have the key.
-    const lacksKey = needsKey(text, server, container) && getIn(request, 'httpHeaders') === undefined;
+    // Headers may have the key, and values of a chart may leave it out.
+    const lacksKey =
+      !context.document.template && needsKey(text, server, container) && getIn(request, 'httpHeaders') === undefined;
     if (!(lacksKey || isForeignHealthPath(text, server)) || asBoolean(getIn(probe, 'enabled')) === false) continue;
     if (!isApiPort(getIn(request, 'port'), server, container, workload)) continue;
     const effect = type === 'readiness' ? 'the pod never becomes ready' : 'the kubelet keeps restarting the container';

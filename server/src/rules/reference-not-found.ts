@@ -252,8 +252,9 @@ function checkTargetGroup({ kind, root, isPatch }: Manifest, { crossReferences, 
   const [named, version] = [asText(at) ?? '', asText(written)];
   const isMissing = version === undefined || version === '';
   const isApp = apps.has(named);
-  if (isMissing ? !/^[A-Z]/.test(named) || named === 'ReplicationController' : !isApp || groupOf(version) === 'apps')
-    return;
+  // Groups with a dot may have their own kinds of the same name, such as those of OpenKruise.
+  const isOther = isMissing || groupOf(version) === 'apps' || groupOf(version).includes('.');
+  if (isMissing ? !/^[A-Z]/.test(named) || named === 'ReplicationController' : !isApp || isOther) return;
   if (isMissing && (isPatch || crossReferences.mayBePatch())) return;
   report({
     severity: 'warning',

@@ -2,7 +2,13 @@ import { titleOf } from '../catalog/program-records.ts';
 import { oneOf, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { hoursIn } from '../evidence/go-duration.ts';
 import { backendsOf } from '../evidence/route-backends.ts';
-import { httpRouteMistakes, ingressMistakes, type RouteMistake, sizeForNginx } from '../evidence/route-paths.ts';
+import {
+  httpRouteMistakes,
+  ingressMistakes,
+  pathReader,
+  type RouteMistake,
+  sizeForNginx,
+} from '../evidence/route-paths.ts';
 import { placesAt, writtenText } from '../evidence/written.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -131,10 +137,7 @@ function checkIngress(manifest: Manifest, context: RuleContext): void {
       span: spanOf(annotation),
     });
   checkAnnotations(annotations, asText(named), context);
-  // F5's controller has the same class, but other annotations.
-  const isNginx =
-    entries(annotations).some((one) => keyOf(one).startsWith(prefix)) && /^$|nginx/.test(asText(named) ?? '');
-  reportAll(ingressMistakes(root, isNginx), 'Ingress', context);
+  reportAll(ingressMistakes(root, pathReader(annotations, asText(named) ?? '')), 'Ingress', context);
   if (/^gce(?:-internal)?$/.test(asText(named) ?? '')) checkHealth(manifest, context);
   if (asText(named) === 'alb') checkTargets(manifest, context);
   if (named !== undefined && !/nginx/.test(asText(named) ?? '')) return;
