@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { pythonCode } from '../command/inline-python.ts';
 import { type PythonSave, savesIn } from '../command/python-saves.ts';
 import { baseName, type SimpleCommand, type Word } from '../command/shell.ts';
@@ -18,6 +19,7 @@ export interface LostModel {
 export function lostModel(container: Container, podSet: PodSet): LostModel | undefined {
   const [code, ...others] = codesOf(container);
   if (code === undefined || others.length > 0 || !keepsNowhereElse(container, podSet)) return undefined;
+  if (goesOn(code, container)) return undefined;
   const places = code.saves.map((save) => ({
     save,
     text: absolute({ text: save.path, word: code.command }, container),
@@ -26,6 +28,15 @@ export function lostModel(container: Container, podSet: PodSet): LostModel | und
   const [first] = places;
   return first && { path: first.save.path, word: code.wordOf(first.save) };
 }
+
+/** Whether a command after the code may copy or convert the model. */
+function goesOn(code: Code, container: Container): boolean {
+  const commands = commandsIn(container);
+  const at = commands.findIndex(({ words }) => words[0] === code.command);
+  return commands.slice(at + 1).some((command) => !harmless.has(baseName(programWords(command)[0] ?? '')));
+}
+
+const harmless = wordSet('echo printf ls du df cat date true exit wait set nvidia-smi');
 
 interface Code {
   readonly saves: readonly PythonSave[];
