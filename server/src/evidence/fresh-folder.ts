@@ -57,7 +57,7 @@ function namesOf({ command, args, env }: Container): ReadonlyMap<string, string>
 const changes = new RegExp(
   [
     `(?:\\$\\(|\`)\\s*(?:uuidgen|mktemp|openssl rand)\\b`,
-    `(?:\\$\\(|\`)\\s*date\\s*(?:-u\\s*)?(?:[)\`]|-Is|-Ins|[^)\`]*%[MSsTNcX])`,
+    `(?:\\$\\(|\`)\\s*date\\s*(?:-u\\s*)?(?:[)\`]|-Is|-Ins|[^)\`]{0,60}%[MSsTNcX])`,
     `\\$\\{?(?:RANDOM|EPOCHSECONDS|SRANDOM)\\b`,
   ].join('|'),
 );
