@@ -36,7 +36,10 @@ export function savesIn(code: string): readonly PythonSave[] {
 /** What sends results elsewhere, or moves files. */
 const keeps = either(
   partOf('push_to_hub upload wandb mlflow comet neptune clearml boto3 fsspec put_object hub_model s3fs gcsfs'),
-  partOf('subprocess os\\.system shutil\\. storage\\.Client requests\\.post requests\\.put'),
+  partOf('subprocess os\\.system shutil storage\\.Client requests httpx ftplib paramiko minio put_object'),
+  partOf('os\\.replace os\\.rename \\.rename\\( copyfile copytree copy2 chdir onnx\\.export'),
+  // Nothing is saved.
+  /\bsave_strategy\s*=\s*["']no["']|\benable_checkpointing\s*=\s*False\b/,
   /\b(?:s3a?|gs|gcs|az|abfss?|hdfs|oss|cos):\/\//,
 );
 

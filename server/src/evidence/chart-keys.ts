@@ -58,7 +58,7 @@ function chartOf(values: Cursor, { name, version, repositories = [] }: WrittenCh
   const named = name === undefined ? undefined : chartKeys.find(({ names }) => names.includes(name));
   // Other publishers have charts of this name.
   if (named !== undefined) {
-    if (repositories.some((one) => named.publishers.some((part) => one.includes(part)))) return named;
+    if (repositories.some((one) => named.publishers.some((part) => isOf(one, part)))) return named;
     const isWeak = version !== undefined && isCurrentVersion(named, version);
     const isMarked = countMarks(values, named) > 0 || (isWeak && named.weakMarks.some((path) => hasPath(values, path)));
     return isMarked ? named : undefined;
@@ -68,6 +68,17 @@ function chartOf(values: Cursor, { name, version, repositories = [] }: WrittenCh
   const [best] = counted.filter(({ chart, count }) => count >= chart.least).sort((a, b) => b.count - a.count);
   return best?.chart;
 }
+
+/** Whether a repository is its publisher's, by its name or the host of its address. A mirror may have the charts of anybody. */
+function isOf(repository: string, publisher: string): boolean {
+  const [, host, path = ''] = /^(?:\w+:\/\/)?([\w-]+(?:\.[\w-]+)+(?::\d+)?)(?:\/([^/]*))?/.exec(repository) ?? [];
+  if (host === undefined) return repository === publisher || repository.startsWith(`${publisher}-`);
+  return host.includes(publisher) || (sharedHosts.test(host) && path.includes(publisher));
+}
+
+/** Hosts with one folder for each publisher. */
+const sharedHosts =
+  /\.github\.io$|^(?:ghcr\.io|quay\.io|github\.com|raw\.githubusercontent\.com|registry-1\.docker\.io)$/;
 
 function countMarks(values: Cursor, { marks }: ChartKeys): number {
   return marks.filter((path) => hasPath(values, path)).length;
@@ -83,7 +94,8 @@ function hasPath(at: Cursor | undefined, [step, ...rest]: readonly string[]): bo
 /** Whether the version of a chart is known to be at least that with which its keys changed. */
 function isCurrentVersion({ since: [major, minor] }: ChartKeys, version: string | undefined): boolean {
   if (major + minor === 0) return true;
-  const written = /^\D{0,3}(\d{1,4})\.(?:(\d{1,4})\b)?/.exec(version ?? '');
+  // `<0.10.0` and `!=0.10.0` are other versions.
+  const written = /^\s*(?:[~^=]|>=?)?\s*v?(\d{1,4})\.(?:(\d{1,4})\b)?/.exec(version ?? '');
   if (written === null) return false;
   const past = Number(written[1]) - major;
   return past > 0 || (past === 0 && (minor === 0 || Number(written[2] ?? -1) >= minor));

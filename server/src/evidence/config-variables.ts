@@ -1,5 +1,5 @@
 import { placeOfConfigVariable } from '../model/config-env.ts';
-import type { Container } from '../model/workload.ts';
+import type { ConfigVariable, Container, Workload } from '../model/workload.ts';
 import { asText, getIn, isTemplated, items, type Located } from '../yaml/cursor.ts';
 
 /** A variable of a container whose value is in a ConfigMap of the project. */
@@ -21,4 +21,14 @@ export function fromConfigMap(container: Container, is: (name: string) => boolea
   const place = placeOfConfigVariable(container, found);
   if (place === undefined || isTemplated(place) || asText(place) === undefined) return undefined;
   return { name: found.name, value: { value: found.value, at: place } };
+}
+
+/** Whether a container is the first of its object with a variable of a ConfigMap: the others repeat its mistakes. */
+export function isFirstWith({ name, configMap }: ConfigVariable, container: Container, { podSets }: Workload): boolean {
+  const isSame = (one: ConfigVariable) => one.name === name && one.configMap === configMap;
+  for (const { containers } of podSets) {
+    const found = containers.find(({ configEnv = [] }) => configEnv.some(isSame));
+    if (found !== undefined) return found === container;
+  }
+  return false;
 }

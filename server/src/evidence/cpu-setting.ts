@@ -85,7 +85,8 @@ function flagSetting(words: readonly Word[]): CpuSetting | undefined {
     const isNone =
       ((value === '0' && counts.has(name)) || (value === '-1' && numbers.has(name))) &&
       !flags.some((other) => other.name !== name && namesOthers(other));
-    const isSwitchedOff = gpuSwitches.has(name) && /^(?:false|no|off|0)$/i.test(value ?? '');
+    // `--use_gpu 0` may name a GPU.
+    const isSwitchedOff = gpuSwitches.has(name) && /^(?:false|no|off)$/i.test(value ?? '');
     const hasNoLayers = layerFlags.has(name) && value === '0' && !flags.some((other) => partOnGpu.test(other.name));
     if (!isDevice && !isForces && !isSwitch && !isSwitchedOff && !isNone && !hasNoLayers) continue;
     const dashes = /^[-+]*/.exec(word.text)?.[0] ?? '';

@@ -1,3 +1,4 @@
+import { oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { pythonCode } from '../command/inline-python.ts';
 import { type PythonSave, savesIn } from '../command/python-saves.ts';
 import { baseName, type SimpleCommand, type Word } from '../command/shell.ts';
@@ -18,6 +19,7 @@ export interface LostModel {
 export function lostModel(container: Container, podSet: PodSet): LostModel | undefined {
   const [code, ...others] = codesOf(container);
   if (code === undefined || others.length > 0 || !keepsNowhereElse(container, podSet)) return undefined;
+  if (goesOn(code, container) || mayUseVolume(code.text, container)) return undefined;
   const places = code.saves.map((save) => ({
     save,
     text: absolute({ text: save.path, word: code.command }, container),
@@ -27,7 +29,26 @@ export function lostModel(container: Container, podSet: PodSet): LostModel | und
   return first && { path: first.save.path, word: code.wordOf(first.save) };
 }
 
+/** Whether a command after the code may copy or convert the model. */
+function goesOn(code: Code, container: Container): boolean {
+  const commands = commandsIn(container);
+  const at = commands.findIndex(({ words }) => words[0] === code.command);
+  return commands.slice(at + 1).some((command) => !harmless.has(baseName(programWords(command)[0] ?? '')));
+}
+
+const harmless = wordSet('echo printf ls du df cat date true exit wait set nvidia-smi');
+
+/** Whether code names the folder of a volume, except to read from it: it may also save there. */
+function mayUseVolume(text: string, { volumeMounts }: Container): boolean {
+  const paths = volumeMounts.map(({ mountPath }) => mountPath.replace(/\/$/, '')).filter((path) => path !== '');
+  if (!paths.some((path) => text.includes(path))) return false;
+  return text.split('\n').some((line) => paths.some((path) => line.includes(path)) && !reads.test(line));
+}
+
+const reads = new RegExp(`${oneOf('load read dataset folder glob listdir train_ data_')}|["']r["']`, 'i');
+
 interface Code {
+  readonly text: string;
   readonly saves: readonly PythonSave[];
   /** The word of the command that runs the code. */
   readonly command: Word;
@@ -66,7 +87,7 @@ function writtenFile({ heredoc, words }: SimpleCommand, { command, args }: Conta
 
 function codeOf(code: string, command: Word, wordOf: Code['wordOf']): readonly Code[] {
   const saves = savesIn(code);
-  return saves.length === 0 ? [] : [{ saves, command, wordOf }];
+  return saves.length === 0 ? [] : [{ text: code, saves, command, wordOf }];
 }
 
 /** The word for a place in the text of a here-document. */

@@ -1,9 +1,10 @@
 import { meantVariable } from '../catalog/variable-names.ts';
 import type { SimpleCommand } from '../command/shell.ts';
+import { isFirstWith } from '../evidence/config-variables.ts';
 import { usesGpu } from '../evidence/gpu-users.ts';
 import { placeOfConfigVariable } from '../model/config-env.ts';
 import { commandsIn } from '../model/process-input.ts';
-import type { Container } from '../model/workload.ts';
+import type { Container, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
@@ -91,14 +92,15 @@ export default defineRule({
         },
       });
     }
-    reportConfigMaps(container, report);
+    reportConfigMaps(container, workload, report);
     reportScripts(container, { document, report });
   },
 });
 
 /** Reports variables of the ConfigMaps that `envFrom` names. */
-function reportConfigMaps(container: Container, report: PodSetContext['report']): void {
+function reportConfigMaps(container: Container, workload: Workload, report: PodSetContext['report']): void {
   const { env, configEnv = [] } = container;
+  if (configEnv.length > maxVariables) return;
   const slips = configEnv.flatMap((variable) => {
     const meant = meantVariable(variable.name);
     return meant === undefined ? [] : [{ variable, meant }];
@@ -110,7 +112,7 @@ function reportConfigMaps(container: Container, report: PodSetContext['report'])
   for (const { variable, meant } of slips) {
     const { name } = variable;
     if (own.has(name) || names.has(meant) || values.includes(name) || isUsed(name, meant, container)) continue;
-    const at = placeOfConfigVariable(container, variable);
+    const at = isFirstWith(variable, container, workload) ? placeOfConfigVariable(container, variable) : undefined;
     if (at === undefined) continue;
     report({
       message: `This ConfigMap sets ${name}, which is not a documented variable; did you mean ${meant}?`,
@@ -118,6 +120,9 @@ function reportConfigMaps(container: Container, report: PodSetContext['report'])
     });
   }
 }
+
+/** A program's settings are fewer. */
+const maxVariables = 300;
 
 function misspelled(name: string, meant: string): string {
   return `${name} is not a documented variable; did you mean ${meant}? As written, it has no effect`;

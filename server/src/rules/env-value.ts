@@ -1,4 +1,5 @@
 import { findNodeCounts } from '../command/processes.ts';
+import { isFirstWith } from '../evidence/config-variables.ts';
 import { lackingCapability } from '../evidence/driver-capabilities.ts';
 import { envValues, isOfForm } from '../evidence/env-values.ts';
 import { spansPods } from '../evidence/gpu-assignment.ts';
@@ -132,7 +133,7 @@ function reportConfigMaps(
     if (container.configEnv?.filter((one) => one.name === name).at(-1) !== variable) continue;
     if (/^(?:link|interface)$/.test(known.form) && !meetsOthers(container, workload)) continue;
     if (!usesAccelerators(container, podSet) || (known.form === 'capabilities' && onlyWatches(container))) continue;
-    const at = placeOfConfigVariable(container, variable);
+    const at = isFirstWith(variable, container, workload) ? placeOfConfigVariable(container, variable) : undefined;
     if (at === undefined || isTemplated(at)) continue;
     report({
       ...(/ignores|slows/.test(known.effect) && { severity: 'info' }),

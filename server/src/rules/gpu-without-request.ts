@@ -157,14 +157,14 @@ export default defineRule({
     }
     // A job with data on the nodes may only bring the data there.
     const mayBringData = servesNode(podSet) && !staysUp(workload);
+    let isSaid = false;
     for (const container of podSet.containers) {
       const program = container.type === 'init' ? undefined : gpuProgram(container);
-      const { resources, image } = container;
-      if ([container.at, image?.at].some(isUnseen)) continue;
-      if ([resources, getIn(resources, 'limits'), getIn(resources, 'requests')].some(isUnseen)) continue;
+      const { resources, image, at } = container;
+      if ([at, image?.at, resources, getIn(resources, 'limits'), getIn(resources, 'requests')].some(isUnseen)) continue;
       if (program === undefined) {
-        if (reportCudaBuild(container) || reportAmd(container) || reportNeed(container)) continue;
-        if (!mayBringData) reportImage(container);
+        if (reportCudaBuild(container) || reportAmd(container) || reportNeed(container)) isSaid = true;
+        else if (!mayBringData) reportImage(container);
         continue;
       }
       // Other values may request the device in a form of their own.
@@ -176,7 +176,7 @@ export default defineRule({
       });
       return;
     }
-    reportRuntimeClass(podSet);
+    if (!isSaid) reportRuntimeClass(podSet);
 
     /** Whether values have NVIDIA's name only in the runtime class and in the image, which request nothing. */
     function namesRuntimeAlone({ pod }: PodSet): boolean {

@@ -78,7 +78,7 @@ export default defineRule({
       if (spec === undefined || getIn(spec, 'replicas') !== undefined) continue;
       const limits = getIn(spec, 'limits');
       if (isIncomplete(limits) || isTemplated(limits)) continue;
-      for (const entry of entries(limits)) checkLimit(entry, entries(limits).length === 1, context);
+      for (const entry of entries(limits)) checkLimit(entry, entries(limits).map(keyOf), vendor, context);
       if (entries(limits).length > 0) continue;
       const name = pool.name === null ? '' : ` ${shorten(pool.name)}`;
       context.report({
@@ -91,12 +91,18 @@ export default defineRule({
 });
 
 /** Reports a limit that bounds nothing, because no node has a resource of its name. */
-function checkLimit(entry: Cursor, isOnly: boolean, { report, document }: RuleContext): void {
+function checkLimit(
+  entry: Cursor,
+  names: readonly string[],
+  vendor: Vendor | null,
+  { report, document }: RuleContext,
+): void {
   const name = keyOf(entry);
-  const meant = /^gpus?$/i.test(name) ? 'nvidia.com/gpu' : meantResource(name);
-  if (meant === undefined) return;
+  const meant = /^gpus?$/i.test(name) ? (poolResource(vendor) ?? 'nvidia.com/gpu') : meantResource(name);
+  // The right name limits the pool already.
+  if (meant === undefined || names.includes(meant)) return;
   report({
-    message: `No node has a resource named ${shorten(name, 40)}; did you mean ${meant}? ${isOnly ? 'The pool has no limit' : 'The pool has no limit of GPUs'}`,
+    message: `No node has a resource named ${shorten(name, 40)}; did you mean ${meant}? The limit has no effect`,
     span: keySpanOf(entry),
     fixes: () => [fix(`Rename to ${meant}`, 'unsafe', renameKey(document, entry, meant))],
   });

@@ -172,6 +172,8 @@ function checkReadOnly(spec: Cursor | undefined, { report }: RuleContext): void 
   const [storageClass, modes] = [getIn(spec, 'storageClassName'), getIn(spec, 'accessModes')];
   const name = writtenText(storageClass);
   if (spec === undefined || modes === undefined || name === undefined || !isDiskClass(name)) return;
+  // Ceph creates the disk, and its pods fail later.
+  if (/ceph|rbd/i.test(name)) return;
   if ([spec, modes].some(isUnseen) || isIncomplete(spec) || items(modes).length === 0) return;
   if (items(modes).some((mode) => isUnknown(mode) || asText(mode) !== 'ReadOnlyMany')) return;
   // A copy of another volume, or a volume that exists.
