@@ -21,11 +21,11 @@ import { atOwnPrices, isEverywhere, type PricedOffer } from './priced-offer.ts';
 /** The offers of a provider for a model, on the machines that the placement allows. */
 export function allowedOffers(
   model: string,
-  { terms, nodeGpus, region, regions }: Placement,
+  { terms, nodeGpus }: Placement,
   provider: Provider,
   sheet: PriceSheet,
 ): readonly Offer[] {
-  const all = withChipsIn([region ?? regions ?? []].flat(), offers({ gpu: model, provider }, sheet));
+  const all = withAllChips(offers({ gpu: model, provider }, sheet));
   if (terms.length === 0) return usualOffers(all);
   const unlisted = all[0]?.instanceType.startsWith('n1-')
     ? unlistedN1Offers(terms, all, () => offers({ gpu: 't4', provider }, sheet))
@@ -96,19 +96,14 @@ function isOneChip({ instanceType }: Offer): boolean {
   return instanceType.startsWith('tpu-');
 }
 
-/**
- * The offers with the price of a chip also in the named regions where the sheet lists only one chip under that name. Any number of chips costs as many
- * times. In other regions, the two disagree about spot.
- */
-function withChipsIn(named: readonly string[], all: readonly Offer[]): readonly Offer[] {
-  const chips = named.length === 0 ? [] : all.filter(isChip);
-  const missing = named.filter((region) => !chips.some((chip) => chip.region === region));
-  const added = all.filter((offer) => isOneChip(offer) && missing.includes(offer.region));
-  const [chip] = chips;
-  return chip === undefined || added.length === 0
-    ? all
-    : [...all, ...added.map((offer) => ({ ...offer, instanceType: chip.instanceType }))];
-}
+/** The offers with the price of a chip also in regions where the sheet lists only one chip under that name. Any number of chips costs as many times. */
+const withAllChips = once((all: readonly Offer[]): readonly Offer[] => {
+  const [chip, ...others] = all.filter(isChip);
+  if (chip === undefined) return all;
+  const regions = new Set([chip, ...others].map(({ region }) => region));
+  const added = all.filter((offer) => isOneChip(offer) && !regions.has(offer.region));
+  return added.length === 0 ? all : [...all, ...added.map((offer) => ({ ...offer, instanceType: chip.instanceType }))];
+});
 
 /** For the price of a TPU chip, the machines with such chips that the terms allow. */
 function withChips(offer: Offer, terms: readonly NodeTerm[]): readonly Offer[] {
