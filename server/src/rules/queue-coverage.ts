@@ -1,3 +1,4 @@
+import { replacedResource } from '../catalog/resource-spelling.ts';
 import { amountConflicts, preemptionConflict } from '../evidence/queue-conflicts.ts';
 import { queueLabel } from '../evidence/queue-label.ts';
 import { isSet, placesAt } from '../evidence/written.ts';
@@ -119,7 +120,8 @@ export default defineRule({
     const covered = queue?.facts.resources;
     if (queue === undefined || covered == null) return;
     const isMissing = (resource: string) => !covered.includes(resource);
-    const devices = requestedResources(workload);
+    // gpu-resource-name reports former names.
+    const devices = requestedResources(workload).filter((name) => replacedResource(name)?.isGone !== true);
     const plain = devices.length === 0 ? [] : plainResources(workload).filter(isMissing);
     const [missing, ...others] = [...devices.filter(isMissing), ...plain];
     if (missing === undefined) return;
