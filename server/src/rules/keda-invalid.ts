@@ -140,7 +140,7 @@ function checkCron(trigger: Cursor, ceiling: Cursor | undefined, { report }: Rul
       span: spanOf(end),
     });
   const [most, count] = [asNumber(ceiling), Number(asText(desired) ?? Number.NaN)];
-  if (desired === undefined || most === undefined || !(count > most)) return;
+  if (desired === undefined || most === undefined || !Number.isSafeInteger(count) || count <= most) return;
   report({
     severity: 'warning',
     message: `desiredReplicas ${count} is above maxReplicaCount ${most}: only ${most} start`,
