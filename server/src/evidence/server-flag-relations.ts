@@ -131,7 +131,7 @@ function idleFlag({ idle = [] }: Relations, flags: ReadonlyMap<string, Flag>): F
 }
 
 /**
- * A batch that cannot hold the longest request. Before 0.8, vLLM reads prompts in chunks only if it is told to, or if requests have more than
+ * A batch that cannot hold the longest request. Before 0.8, vLLM splits prompts only with `--enable-chunked-prefill`, or if requests may exceed
  * 32,768 tokens. https://github.com/vllm-project/vllm/blob/v0.6.3/vllm/config.py
  */
 function smallBatch(flags: ReadonlyMap<string, Flag>, container: Container): FlagConflict | undefined {

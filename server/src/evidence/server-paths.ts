@@ -98,7 +98,7 @@ export function needsKey(path: string, { name }: ServerPaths, container: Contain
     commandsIn(container)
       .flatMap(({ words }) => readFlags(words))
       .some(
-        // A key of nothing, as of a variable that is not set, is none.
+        // With an empty key, such as that of an unset variable, the server needs none.
         ({ name: flag, value = '' }) =>
           flag === 'api-key' && !/^$|:-\}/.test(value) && !mayBeUnset.some((one) => value.includes(one)),
       )

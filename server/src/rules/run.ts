@@ -154,7 +154,7 @@ function sortByLevel(registry: ReadonlyMap<string, Rule>, options: RulesOptions)
   };
 }
 
-/** A subject of a document, with what its checks are told. */
+/** A subject of a document, with the context of its checks. */
 interface Visit<L extends Level> {
   readonly walk: Walk;
   readonly subject: Subject<L>;
