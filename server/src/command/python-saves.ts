@@ -150,7 +150,11 @@ function isOptional(text: string, at: number): boolean {
   return false;
 }
 
-const asks = /^\s*(?:if|elif)\s(?:.*\b(?:args|cfg|config|opts?|FLAGS|hparams)\b|.*\b(?:save_?model|do_save)\b)/i;
+/** A condition on the settings of the program, or on one for saving. */
+const asks = new RegExp(
+  `^\\s*(?:el)?if\\s.*\\b(?:${oneOf('args cfg config opts? flags hparams', 'save_?model do_save')})\\b`,
+  'i',
+);
 
 function indentOf(line: string): number {
   return line.length - line.trimStart().length;

@@ -73,12 +73,13 @@ function chartOf(values: Cursor, { name, version, repositories = [] }: WrittenCh
 function isOf(repository: string, publisher: string): boolean {
   const [, host, path = ''] = /^(?:\w+:\/\/)?([\w-]+(?:\.[\w-]+)+(?::\d+)?)(?:\/([^/]*))?/.exec(repository) ?? [];
   if (host === undefined) return repository === publisher || repository.startsWith(`${publisher}-`);
-  return host.includes(publisher) || (sharedHosts.test(host) && path.includes(publisher));
+  return (
+    host.includes(publisher) || ((sharedHosts.has(host) || host.endsWith('.github.io')) && path.includes(publisher))
+  );
 }
 
 /** Hosts with one folder for each publisher. */
-const sharedHosts =
-  /\.github\.io$|^(?:ghcr\.io|quay\.io|github\.com|raw\.githubusercontent\.com|registry-1\.docker\.io)$/;
+const sharedHosts = wordSet('ghcr.io quay.io github.com raw.githubusercontent.com registry-1.docker.io');
 
 function countMarks(values: Cursor, { marks }: ChartKeys): number {
   return marks.filter((path) => hasPath(values, path)).length;

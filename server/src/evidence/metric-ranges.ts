@@ -1,4 +1,4 @@
-import { wordSet } from '../catalog/word-patterns.ts';
+import { oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { unsplitWordsOf } from '../command/name-words.ts';
 import { withoutLabels } from './pod-metrics.ts';
 
@@ -28,8 +28,13 @@ export function gpuMemoryMetric(text: string): string | undefined {
   return gpuMemory.exec(text.slice(0, 10_000))?.[0];
 }
 
-const gpuMemory =
-  /\b(?:DCGM_FI_DEV_FB_(?:USED|FREE)(?:_PERCENT)?|nv_gpu_memory_used_bytes|(?:nvidia_)?gpu_mem(?:ory)?_(?:us(?:ed|age)|util)[a-z_]*)\b/;
+/** Of DCGM, of Triton, and as other exporters name it. */
+const gpuMemory = new RegExp(
+  `\\b(?:${oneOf(
+    'DCGM_FI_DEV_FB_(?:USED|FREE)(?:_PERCENT)? nv_gpu_memory_used_bytes',
+    '(?:nvidia_)?gpu_mem(?:ory)?_(?:used|usage|util)[a-z_]*',
+  )})\\b`,
+);
 
 /** Whether a metric is a latency in milliseconds by its name: `request_latency_ms`, `ttft_milliseconds_p95`. */
 export function isMilliseconds(metric: string): boolean {
@@ -67,7 +72,7 @@ export function rangedMetric(query: string): RangedMetric | undefined {
 /** The counter of a model server whose values or sums a query returns as they are; undefined if it computes rates or something else. */
 export function rawCounter(query: string): string | undefined {
   const name = onlyMetric(query)?.name;
-  return name !== undefined && (isCounter(name) || totals.test(name)) ? name : undefined;
+  return name !== undefined && (isCounter(name) || (totals.test(name) && !gauges.test(name))) ? name : undefined;
 }
 
 /** Whether the servers of models count up this metric as long as they run. Adapters convert and rename those that end in `_total`. */
@@ -86,9 +91,13 @@ const counters = wordSet(
   'tgi_request_count tgi_request_success te_request_count te_request_success',
 );
 
-/** Counters and histograms by the endings that Prometheus gives them. Routers and recording rules also name numbers of pods and waiting requests so. */
-const totals =
-  /^(?:vllm|sglang):(?!(?:healthy|ready|unhealthy)_|num_(?:requests|running|queue|waiting)|[a-z_]*queue_(?!time))\w+_(?:total|count|sum|bucket)$/;
+/** Counters and histograms by the endings that Prometheus gives them. */
+const totals = /^(?:vllm|sglang):\w+_(?:total|count|sum|bucket)$/;
+
+/** Numbers of pods and of waiting requests, which routers and recording rules name with the same endings. */
+const gauges = new RegExp(
+  `:(?:${oneOf('(?:healthy|unhealthy|ready)_', 'num_(?:requests|running|queue|waiting)', '[a-z_]*queue_(?!time)')})`,
+);
 
 /** The only metric of a query without arithmetic and rates, and whether the query adds up its values. */
 function onlyMetric(query: string): { readonly name: string; readonly isSum: boolean } | undefined {
