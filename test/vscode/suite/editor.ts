@@ -45,17 +45,28 @@ export async function finding(document: vscode.TextDocument, rule: string): Prom
   return found;
 }
 
-/** The quick fixes that the light bulb offers at a diagnostic. */
+/**
+ * The quick fixes that the light bulb offers at a diagnostic; waits until there is one. While VS Code starts, other extensions register
+ * providers of actions, and each registration cancels the running requests with an empty result. The light bulb requests again, too.
+ */
 export async function fixesAt(document: vscode.TextDocument, at: vscode.Diagnostic): Promise<vscode.CodeAction[]> {
   const kind = vscode.CodeActionKind.QuickFix.value;
-  const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
-    'vscode.executeCodeActionProvider',
-    document.uri,
-    at.range,
-    kind,
-    20,
+  let fixes: vscode.CodeAction[] = [];
+  await until(
+    async () => {
+      const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+        'vscode.executeCodeActionProvider',
+        document.uri,
+        at.range,
+        kind,
+        20,
+      );
+      fixes = actions.filter((action) => action.edit !== undefined);
+      return fixes.length > 0;
+    },
+    () => `a fix of ${ruleOf(at)}`,
   );
-  return actions.filter((action) => action.edit !== undefined);
+  return fixes;
 }
 
 /** Applies a code action as the light bulb does. */
