@@ -130,9 +130,9 @@ interface FoundScalar {
   readonly tag?: string | undefined;
 }
 
-/** Builds the node of a scalar that is not empty. */
+/** Builds the node of a scalar that is not empty. `holdsPlaceholders` is false if nothing in the text can be one. */
 export function scalarNode(
-  { text, mask }: { readonly text: string; readonly mask: Mask | undefined },
+  { text, mask, holdsPlaceholders = true }: Pick<Walk, 'text' | 'mask'> & { readonly holdsPlaceholders?: boolean },
   { source, style, start, end, rawEnd, tag }: FoundScalar,
 ): DraftScalar {
   const block = isBlock(style);
@@ -147,7 +147,7 @@ export function scalarNode(
     return { kind: 'scalar', value: restored, source: restored, style, templated: true, span };
   }
   // What an application makes of its own tags (`!Ref`, `!include`, `!vault`) is unknown.
-  const templated = (!block && isPlaceholder(source)) || isLocalTag(tag);
+  const templated = (!block && holdsPlaceholders && isPlaceholder(source)) || isLocalTag(tag);
   return { kind: 'scalar', value: resolveValue(source, style, tag), source, style, templated, span };
 }
 

@@ -28,12 +28,18 @@ export function rootCursor(node: YamlNode): Cursor {
 }
 
 /** The value at a path of keys and indices; undefined if a step is missing or a node on the way is of another kind. */
-export function getIn(cursor: Cursor | undefined, ...path: readonly (string | number)[]): Cursor | undefined {
-  let here = cursor;
-  // Not by `for … of`: nothing is called as often as this, and an iterator is slow until the code is optimized.
-  for (let index = 0; index < path.length && here !== undefined; index++) here = childAt(here, path[index] ?? '');
+export function getIn(cursor: Cursor | undefined, ...path: readonly Step[]): Cursor | undefined;
+// Nothing is called as often as this, and nearly always with one or two steps: those are parameters of their own, which take no array.
+export function getIn(cursor: Cursor | undefined, first?: Step, second?: Step, ...more: readonly Step[]) {
+  if (cursor === undefined || first === undefined) return cursor;
+  let here = childAt(cursor, first);
+  if (second === undefined || here === undefined) return here;
+  here = childAt(here, second);
+  for (let index = 0; index < more.length && here !== undefined; index++) here = childAt(here, more[index] ?? '');
   return here;
 }
+
+type Step = string | number;
 
 /** The items of a sequence; an empty list for any other node. */
 export function items(cursor: Cursor | undefined): readonly Cursor[] {

@@ -14,6 +14,11 @@ export function isPlaceholder(text: string): boolean {
   return /^<[A-Za-z][^<>=]*>$/.test(text) || MARKED.test(text) || /^\$\{[^}]*\}$/.test(text);
 }
 
+/** Whether scalars of a text may be placeholders. An escape may stand for any sign of one. */
+export function mayHoldPlaceholders(text: string): boolean {
+  return HINT.test(text) || text.includes('\\');
+}
+
 const HINT = /[$<@%_]|PLACEHOLDER|REPLACE|CHANGE|YOUR|TODO|TBD|FIXME|xxx|XXX|placeholder|changeme|replace|your/;
 const VARIABLE = /(?:^|[^$])\$(?:\{[A-Za-z_][^}]{0,500}\}|[A-Za-z_]\w*)/;
 const MARKED = /@@[A-Za-z]\w*@@|%[A-Z][A-Z0-9_]*%|__[A-Z][A-Z0-9_]*__/;

@@ -1,5 +1,6 @@
 import { MAX_DEPTH } from './limits.ts';
 import type { YamlComment, YamlProblem } from './node.ts';
+import { mayHoldPlaceholders } from './placeholder.ts';
 import type { Mask } from './template.ts';
 
 /** The state of the quick reader. */
@@ -8,6 +9,8 @@ export interface Reader {
   readonly source: string;
   readonly text: string;
   readonly mask: Mask | undefined;
+  /** Whether scalars may be placeholders. */
+  readonly holdsPlaceholders: boolean;
   readonly comments: YamlComment[];
   readonly problems: YamlProblem[];
   at: number;
@@ -42,7 +45,19 @@ export function createReader(text: string, mask: Mask | undefined): Reader | und
   if (source.includes('\uFEFF')) return undefined;
   if (source.includes('\r') && /\r(?!\n)/.test(source)) return undefined;
   if (source.includes('\t') && /\n *\t/.test(source)) return undefined;
-  return { source, text, mask, comments: [], problems: [], at: 0, lineStart: 0, column: 0, brackets: 0, depth: 0 };
+  return {
+    source,
+    text,
+    mask,
+    holdsPlaceholders: mayHoldPlaceholders(text),
+    comments: [],
+    problems: [],
+    at: 0,
+    lineStart: 0,
+    column: 0,
+    brackets: 0,
+    depth: 0,
+  };
 }
 
 /** Enters a collection. The library reports one that is nested too deep. */
@@ -64,7 +79,7 @@ export function advance(reader: Reader, first = false): void {
     } else if (code !== LINE_FEED && code !== CARRIAGE_RETURN) {
       if (code === TAB) giveUp();
       reader.column = reader.at - reader.lineStart;
-      if (reader.column > 0 || !/^(?:---|\.\.\.)(?![^\s])/.test(source.slice(reader.at, reader.at + 4))) return;
+      if (reader.column > 0 || !isMarker(source, reader.at)) return;
       if (!first || code !== DASH) giveUp();
       first = false;
       reader.at += 3;
@@ -75,6 +90,12 @@ export function advance(reader: Reader, first = false): void {
     }
     nextLine(reader);
   }
+}
+
+/** Whether a line that begins here is `---` or `...`. */
+function isMarker(source: string, at: number): boolean {
+  const code = source.charCodeAt(at);
+  return (code === DASH || code === DOT) && /^(?:---|\.\.\.)(?![^\s])/.test(source.slice(at, at + 4));
 }
 
 /** Moves from the end of a value to the next text; only a comment may follow the value on its line. */
@@ -142,3 +163,4 @@ const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
 const HASH = 0x23;
 const DASH = 0x2d;
+const DOT = 0x2e;

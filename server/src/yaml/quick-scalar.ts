@@ -39,7 +39,7 @@ export function readKey(reader: Reader, colon: number): YamlScalar {
   if (word === '' || word === '<<' || (first > 0x7f && foreignIndent(word) !== undefined)) giveUp();
   reader.at = colon;
   if (reader.mask !== undefined) return plainNode(reader, word, at, end);
-  const templated = isPlaceholder(word);
+  const templated = reader.holdsPlaceholders && isPlaceholder(word);
   return { kind: 'scalar', value: word, source: word, style: 'plain', templated, span: { start: at, end } };
 }
 

@@ -7,10 +7,12 @@ import type { Span } from './span.ts';
  * @param isTemplate whether the text is a template, whose branches may repeat keys
  */
 export function watchKeys(problems: YamlProblem[], isTemplate: boolean): (key: string, span: Span) => void {
-  const seen = new Set<string>();
+  // Many mappings have one key: only those with more need a set.
+  let first: string | undefined;
+  let others: Set<string> | undefined;
   let inRow = false;
   return (key, span) => {
-    const isRepeated = seen.has(key);
+    const isRepeated = key === first || others?.has(key) === true;
     if (isRepeated && !inRow && !isTemplate)
       problems.push({
         message: `The key ${key} appears more than once in this mapping: only the last value applies`,
@@ -18,6 +20,10 @@ export function watchKeys(problems: YamlProblem[], isTemplate: boolean): (key: s
         readable: true,
       });
     inRow = isRepeated;
-    seen.add(key);
+    if (first === undefined) first = key;
+    else {
+      others ??= new Set();
+      others.add(key);
+    }
   };
 }
