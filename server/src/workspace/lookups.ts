@@ -56,12 +56,19 @@ export interface Lookups {
 /** @param context returns the current context of the file */
 export function lookupsOf(workspace: Workspace, uri: string, context: () => FileContext): Lookups {
   const { reads, recorder } = recordReads(workspace);
-  const read = recorder.lookUpKinds;
+  const { lookUpKinds: read, hasHad } = recorder;
   const scope: Scope = { ...placeAt(normalizeUri(uri)), workspace };
-  const isConnected = () => read([clusterKind], ['connected'], () => workspace.cluster !== undefined);
+  const isConnected = () =>
+    hasHad(clusterKinds) && read(clusterKinds, ['connected'], () => workspace.cluster !== undefined);
   /** Asks the connected cluster. Without one, no question is written down: pods have many. */
   const readLive = <T>(question: () => string, lookUp: () => T | undefined) =>
-    isConnected() ? asOfNow(workspace, read([clusterKind], [question()], lookUp)) : undefined;
+    isConnected() ? asOfNow(workspace, read(clusterKinds, [question()], lookUp)) : undefined;
+  /** A lookup whose result is undefined without an object of its kinds. */
+  const readOne = <T>(kinds: readonly string[], question: readonly (string | null)[], lookUp: () => T | undefined) =>
+    hasHad(kinds) ? read(kinds, question, lookUp) : undefined;
+  /** A lookup that finds nothing without an object of its kinds. */
+  const readList = <T>(kinds: readonly string[], question: readonly (string | null)[], lookUp: () => readonly T[]) =>
+    hasHad(kinds) ? read(kinds, question, lookUp) : [];
 
   const crossReferences: CrossReferences = {
     servingRuntime: (namespace, name) =>
@@ -104,9 +111,11 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
     keysOf: (kind, namespace, name) =>
       read([kind], ['keysOf', kind, namespace, name], () => keysOf(scope, kind, namespace, name)),
     scalersOf: (group, kind, namespace, name) =>
-      read([...scalerKinds, kind], ['scalersOf', group, kind, namespace, name], () =>
-        scalersOf(scope, group, kind, namespace, name),
-      ),
+      hasHad(scalerKinds)
+        ? read([...scalerKinds, kind], ['scalersOf', group, kind, namespace, name], () =>
+            scalersOf(scope, group, kind, namespace, name),
+          )
+        : [],
     otherAutoscaler: (kind, namespace, target, own) =>
       read(['HorizontalPodAutoscaler'], ['otherAutoscaler', kind, namespace, target, own], () =>
         otherAutoscaler(scope, kind, namespace, target, own),
@@ -139,12 +148,12 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
         factsNamed(scope, [`${group}/Queue`], null, name, 'capacity'),
       ),
     defaultsIn: (namespace) =>
-      read(['LimitRange'], ['defaultsIn', namespace], () =>
+      readList(limitKinds, ['defaultsIn', namespace], () =>
         inNamespace(scope, 'LimitRange', namespace).flatMap(({ object }) => factsAs(object, 'limits')?.names ?? []),
       ),
-    limitsIn: (namespace) => read(['LimitRange'], ['limitsIn', namespace], () => limitsIn(scope, namespace)),
+    limitsIn: (namespace) => readList(limitKinds, ['limitsIn', namespace], () => limitsIn(scope, namespace)),
     quotasIn: (namespace) =>
-      read(['ResourceQuota'], ['quotasIn', namespace], () =>
+      readList(quotaKinds, ['quotasIn', namespace], () =>
         inNamespace(scope, 'ResourceQuota', namespace).flatMap((found) => {
           const facts = factsAs(found.object, 'quota');
           return facts === null ? [] : [referenced(scope, found, facts)];
@@ -152,7 +161,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       ),
     demandsOf: (namespace, resource) =>
       read(stayingKinds, ['demandsOf', namespace, resource], () => demandsOf(scope, namespace, resource)),
-    fileHeader: () => read([headerKind], ['fileHeader'], () => fileHeader(scope)),
+    fileHeader: () => readList(headerKinds, ['fileHeader'], () => fileHeader(scope)),
     volumeClaim: (namespace, name) =>
       read(['PersistentVolumeClaim'], ['volumeClaim', namespace, name], () =>
         factsNamed(scope, ['/PersistentVolumeClaim'], namespace, name, 'volume'),
@@ -211,10 +220,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
         flavorsOf(scope, namespace, name),
       ),
     deviceSharing: (config, isShared) =>
-      read([sharingKind], ['deviceSharing', config, isShared ? 'shared' : ''], () =>
+      readOne(sharingKinds, ['deviceSharing', config, isShared ? 'shared' : ''], () =>
         deviceSharing(scope, config, isShared),
       ),
-    modelConfig: (name) => read([modelConfigKind], ['modelConfig', name], () => modelInFolder(scope, name)),
+    modelConfig: (name) => readOne(modelConfigKinds, ['modelConfig', name], () => modelInFolder(scope, name)),
     livePools: (wanted) =>
       readLive(
         () => JSON.stringify(['livePools', wanted]),
@@ -234,12 +243,18 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(overlayKinds(kind), ['overlaysAddAccelerators', group, kind, name], () =>
         overlaysAddAccelerators(scope, group, kind, name),
       ),
-    cloudOfPools: () => read(poolKinds, ['cloudOfPools'], () => cloudOfPools(workspace)),
-    poolsFor: (...asked) => read(poolKinds, ['poolsFor', JSON.stringify(asked)], () => poolsFor(scope, ...asked)),
-    landingOf: (...asked) => read(poolKinds, ['landingOf', JSON.stringify(asked)], () => landingOf(scope, ...asked)),
+    cloudOfPools: () => readOne(poolKinds, ['cloudOfPools'], () => cloudOfPools(workspace)),
+    poolsFor: (...asked) =>
+      hasHad(poolKinds)
+        ? read(poolKinds, ['poolsFor', JSON.stringify(asked)], () => poolsFor(scope, ...asked))
+        : undefined,
+    landingOf: (...asked) =>
+      hasHad(poolKinds)
+        ? read(poolKinds, ['landingOf', JSON.stringify(asked)], () => landingOf(scope, ...asked))
+        : undefined,
   };
   const askFit = (question: FitQuestion) =>
-    read([clusterKind], ['fit', JSON.stringify(question)], () => {
+    read(clusterKinds, ['fit', JSON.stringify(question)], () => {
       const answer = workspace.cluster?.answer(question);
       if (answer === undefined) return undefined;
       // The time alone changes nothing.
@@ -260,6 +275,14 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
 function asOfNow<T>({ cluster }: Workspace, facts: T | undefined): (T & { readonly asOf: number }) | undefined {
   return facts === undefined ? undefined : { ...facts, asOf: cluster?.view.asOf ?? 0 };
 }
+
+// Kinds that few projects have, each list as one object: see `hasHad`.
+const clusterKinds: readonly string[] = [clusterKind];
+const headerKinds: readonly string[] = [headerKind];
+const limitKinds: readonly string[] = ['LimitRange'];
+const modelConfigKinds: readonly string[] = [modelConfigKind];
+const quotaKinds: readonly string[] = ['ResourceQuota'];
+const sharingKinds: readonly string[] = [sharingKind];
 
 const llmConfig = 'serving.kserve.io/LLMInferenceServiceConfig';
 /** The namespace that KServe is installed in, where its shipped configs are. */

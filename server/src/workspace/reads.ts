@@ -10,6 +10,11 @@ export interface Reads {
 export interface Recorder {
   /** Looks up objects of some kinds, or returns the recorded result. */
   lookUpKinds<T>(kinds: readonly string[], question: readonly (string | null)[], lookUp: () => T): T;
+  /**
+   * Whether the workspace has ever had an object of some kinds. Without any, most lookups of them have a known result and need not be made.
+   * @param kinds always the same array, by which the answer is remembered
+   */
+  hasHad(kinds: readonly string[]): boolean;
   /** Looks up the context of the document's own file, which is compared by identity. */
   lookUpFile<T>(question: string, lookUp: () => T): T;
 }
@@ -21,11 +26,13 @@ interface Answer {
 
 /** Answers questions about the workspace once and remembers them, so that it is known when an answer changes. */
 export function recordReads(workspace: Workspace): { readonly recorder: Recorder; readonly reads: Reads } {
-  const answers = new Map<string, Answer>();
+  const answers = new Map<string | readonly string[], Answer>();
   let checked = workspace.generation;
 
-  function recall<T>(key: string, find: () => Answer): T {
-    const answer = answers.get(key) ?? find();
+  function recall<T>(key: string | readonly string[], find: () => Answer): T {
+    const known = answers.get(key);
+    if (known !== undefined) return known.value as T;
+    const answer = find();
     answers.set(key, answer);
     return answer.value as T;
   }
@@ -34,6 +41,11 @@ export function recordReads(workspace: Workspace): { readonly recorder: Recorder
     recorder: {
       lookUpKinds: (kinds, question, lookUp) =>
         recall(JSON.stringify(question), () => trackKinds(workspace, kinds, lookUp)),
+      hasHad: (kinds) =>
+        recall(kinds, () => {
+          const value = workspace.stampOf(kinds) > 0;
+          return { value, isCurrent: () => workspace.stampOf(kinds) > 0 === value };
+        }),
       lookUpFile: (question, lookUp) =>
         recall(question, () => {
           const value = lookUp();
