@@ -101,7 +101,7 @@ export function readDocument(
   const isSame = known?.config === config;
   if (isSame && known.base === base) return known;
   const source = known?.source ?? lazy(() => withEmbeddedComments(parsePart(part)));
-  const document = lazy(() => ({ ...source(), base }));
+  const document = lazy(() => atBase(source(), base));
   return {
     base,
     text,
@@ -115,6 +115,11 @@ export function readDocument(
       return document();
     },
   };
+}
+
+/** The same document, so that what its summary has read of it is not read again, unless it has moved. */
+function atBase(document: YamlDocument, base: number): YamlDocument {
+  return document.base === base ? document : { ...document, base };
 }
 
 /** @param known an earlier analysis of the same text, reused if it is current */

@@ -1,15 +1,16 @@
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import { asString, asText, entries, getIn, items, keyOf, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { once } from './once.ts';
 import { type ObjectType, undeclaredName, undeclaredType } from './undeclared-objects.ts';
 import type { Manifest } from './workload.ts';
 
 /** The Kubernetes objects in a document: one, the items of a `kind: List`, or none if it is not an object. */
-export function lowerManifests(document: YamlDocument): readonly Manifest[] {
+export const lowerManifests = once((document: YamlDocument): readonly Manifest[] => {
   if (document.root === null) return [];
   const root = rootCursor(document.root);
   return document.item ? items(root).flatMap((item) => manifestsAt(document, item)) : manifestsAt(document, root);
-}
+});
 
 /** The objects at a place of a document. */
 export function manifestsAt(document: YamlDocument, root: Cursor): readonly Manifest[] {

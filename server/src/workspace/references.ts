@@ -1,4 +1,5 @@
 import { groupOf } from '../model/manifest.ts';
+import { once } from '../model/once.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isTemplated, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
@@ -26,17 +27,17 @@ export interface NamedAt extends Omit<Reference, 'span'> {
 }
 
 /** All fields of an object that name another object. */
-export function namesIn(manifest: Manifest): readonly NamedAt[] {
+export const namesIn = once((manifest: Manifest): readonly NamedAt[] => {
   const found: NamedAt[] = [];
   walk(manifest.root, manifest, found, 0);
   return found;
-}
+});
 
 const maxDepth = 40;
 
 function walk(cursor: Cursor, manifest: Manifest, found: NamedAt[], depth: number): void {
   if (depth > maxDepth || cursor.node.kind === 'scalar') return;
-  for (const child of [...entries(cursor), ...items(cursor)]) {
+  for (const child of cursor.node.kind === 'map' ? entries(cursor) : items(cursor)) {
     if (child.node.kind !== 'scalar') walk(child, manifest, found, depth + 1);
     else if (typeof child.step === 'string') {
       const kinds = targetsOf(child, manifest);
