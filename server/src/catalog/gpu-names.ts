@@ -11,7 +11,7 @@ import type { GpuModel } from './types.ts';
  * @param bareNumbers whether `3090` may stand for RTX 3090
  */
 export function gpusNamed(text: string, bareNumbers = false): readonly GpuModel[] {
-  if (text.length > maxLength || !mayNameGpu(text)) return none;
+  if (text.length > maxLength || !mayNameCard(text)) return none;
   const words = wordsOf(text);
   const found = words.flatMap((_, start) => nameAt(words, start, bareNumbers) ?? []).sort(byLength)[0];
   if (found === undefined) return none;
@@ -24,7 +24,7 @@ export function gpusNamed(text: string, bareNumbers = false): readonly GpuModel[
 
 /** The cards that a text mentions among other words: `gpu-h100-pool`, `llama-70b-a100-80gb`. */
 export const gpusMentioned = oncePerName((text): readonly GpuModel[] => {
-  if (text.length > maxLength || !mayNameGpu(text)) return none;
+  if (text.length > maxLength || !mayNameCard(text)) return none;
   const words = wordsOf(text);
   const models = new Set<GpuModel>();
   for (let start = 0; start < words.length; start += 1) {
@@ -49,7 +49,15 @@ const none: readonly GpuModel[] = [];
 
 /** Whether a text can name a card or a machine. Most cannot: they have no number, and none of the few names without one. */
 export function mayNameGpu(text: string): boolean {
-  if (/\d/.test(text)) return true;
+  return /\d/.test(text) || hasPlainName(text);
+}
+
+/** Whether a text can name a card: it has a number of a card's name, which is never written in parts, or a name without one. */
+function mayNameCard(text: string): boolean {
+  return text.match(/\d+/g)?.some((number) => coreNumbers().has(number)) === true || hasPlainName(text);
+}
+
+function hasPlainName(text: string): boolean {
   // The words of a name may be separated.
   const letters = text.toLowerCase().replace(/[^a-z]+/g, '');
   return letters !== '' && plainNames().some((name) => letters.includes(name));
@@ -57,6 +65,10 @@ export function mayNameGpu(text: string): boolean {
 
 // DGX Spark stands for GB10.
 const plainNames = lazy(() => ['spark', ...[...cores().keys()].filter((core) => !/\d/.test(core))]);
+
+const coreNumbers = lazy(
+  () => new Set([...cores().keys(), ...numbers().keys()].flatMap((core) => core.match(/\d+/g) ?? [])),
+);
 
 interface Found {
   readonly core: string;

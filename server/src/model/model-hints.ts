@@ -270,10 +270,11 @@ const acceleratorArgument =
 
 /** The names of the object and of its pods, of its queue and of its claims: `llama-70b-h100`. */
 function nameHints({ manifest, name, pod }: HintSource): readonly NamedModels[] {
-  const queues = [...manifest.labels, ...manifest.annotations].filter(
+  const marks = [...manifest.labels, ...manifest.annotations];
+  const queues = marks.filter(
     ({ at }) => /queue(?:-name)?$/.test(keyOf(at)) || (isAboutDevices(keyOf(at)) && !excludes(keyOf(at))),
   );
-  const queued = [...queues.filter(({ at }) => !isTemplated(at)).map(({ value }) => value)];
+  const queued = queues.filter(({ at }) => !isTemplated(at)).map(({ value }) => value);
   const spec = getIn(manifest.root, 'spec', 'queue');
   if (spec !== undefined && !isTemplated(spec)) queued.push(asText(spec) ?? '');
   const isTemplatedName = isTemplated(getIn(manifest.root, 'metadata', 'name'));
@@ -286,7 +287,7 @@ function nameHints({ manifest, name, pod }: HintSource): readonly NamedModels[] 
     return written === undefined || isTemplated(written) ? [] : [asText(written) ?? ''];
   });
   // What a platform's profile of nodes is called: `opendatahub.io/hardware-profile-name: l4-small`.
-  const profiles = [...manifest.labels, ...manifest.annotations].filter(
+  const profiles = marks.filter(
     ({ at, value }) => /hardware-?profile(?:-?name)?$/i.test(keyOf(at)) && value.length > 3 && !isTemplated(at),
   );
   return [

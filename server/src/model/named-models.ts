@@ -110,6 +110,8 @@ export function isOneCard(models: readonly GpuModel[]): boolean {
 
 /** The models of the machines that a text mentions. */
 export function machinesMentioned(text: string): readonly GpuModel[] {
+  // Most texts mention none, and a search is several times as fast as a list of matches.
+  if (text.search(machineName) === -1) return [];
   return [...new Set([...text.matchAll(machineName)].flatMap(([name]) => machineModels(name)))];
 }
 

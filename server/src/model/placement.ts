@@ -206,7 +206,7 @@ function capacitiesOf(term: NodeTerm): 'spot' | 'on-demand' | 'either' | 'unknow
  * @param all the terms among which they are: with other cards, each keeps its own
  */
 function priceTerms(terms: readonly NodeTerm[], inRegions: boolean, all = terms): readonly NodeTerm[] {
-  const hasOwn = new Set(all.map((term) => JSON.stringify(term.filter(namesCard)))).size > 1;
+  const hasOwn = all.length > 1 && new Set(all.map((term) => JSON.stringify(term.filter(namesCard)))).size > 1;
   return terms.map((term) => [
     ...term.filter((one) => isMachineLabel(one.key) || (isCardLabel(one.key) && (hasOwn || !namesCard(one)))),
     ...(inRegions ? regionsOfTerm(term) : []),

@@ -41,16 +41,24 @@ export function podNeeds(
   const runtime = getIn(pod, 'runtimeClassName');
   const named = isTemplated(runtime) ? undefined : asText(runtime);
   const ofClass = named === undefined ? undefined : crossReferences.podOverhead(named);
+  const ownOverhead = getIn(pod, 'overhead');
   const overhead = (resource: string) => {
-    const written = getIn(pod, 'overhead', resource);
-    return written === undefined ? (parseQuantity(ofClass?.facts[resource] ?? '') ?? 0) : amount(written);
+    const written = getIn(ownOverhead, resource);
+    if (written !== undefined) return amount(written);
+    return ofClass === undefined ? 0 : (parseQuantity(ofClass.facts[resource] ?? '') ?? 0);
   };
+  // Looked up once for all resources.
+  const whole = amountsIn(getIn(pod, 'resources'));
+  const parts = containers.map(({ type, resources }) => ({ type, ...amountsIn(resources) }));
   const total = (resource: string) => overhead(resource) + withoutOverhead(resource);
   const withoutOverhead = (resource: string) => {
-    const whole = getIn(pod, 'resources', 'requests', resource);
-    if (whole !== undefined) return amount(whole);
-    const written = containers.map(({ type, resources }) => ({ type, at: requestOf(resources, resource) }));
-    if (written.every(({ at }) => at === undefined)) return amount(getIn(pod, 'resources', 'limits', resource));
+    const wholeRequest = getIn(whole.requests, resource);
+    if (wholeRequest !== undefined) return amount(wholeRequest);
+    const written = parts.map(({ type, requests, limits }) => ({
+      type,
+      at: getIn(requests, resource) ?? getIn(limits, resource),
+    }));
+    if (written.every(({ at }) => at === undefined)) return amount(getIn(whole.limits, resource));
     return podPeak(written.map(({ type, at }) => ({ type, amount: amount(at) })));
   };
   return {
@@ -61,6 +69,6 @@ export function podNeeds(
   };
 }
 
-function requestOf(resources: Cursor | undefined, resource: string): Cursor | undefined {
-  return getIn(resources, 'requests', resource) ?? getIn(resources, 'limits', resource);
+function amountsIn(resources: Cursor | undefined): Record<'requests' | 'limits', Cursor | undefined> {
+  return { requests: getIn(resources, 'requests'), limits: getIn(resources, 'limits') };
 }

@@ -10,6 +10,7 @@ export function withScripts(
   namespace: string | null,
   crossReferences: CrossReferences,
 ): Container {
+  if (!volumes.some(({ source }) => source === 'configMap')) return container;
   const words = wordsOf(container);
   if (words.length === 0) return container;
   const byName = new Map([...volumes].reverse().map((volume) => [volume.name, volume]));
