@@ -1,5 +1,6 @@
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import { asString, asText, entries, getIn, items, keyOf, rootCursor } from '../yaml/cursor.ts';
+import { oncePerName } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { once } from './once.ts';
 import { type ObjectType, undeclaredName, undeclaredType } from './undeclared-objects.ts';
@@ -41,7 +42,8 @@ export function manifestsAt(document: YamlDocument, root: Cursor): readonly Mani
 function typeOf(root: Cursor): ObjectType | undefined {
   const apiVersion = asString(getIn(root, 'apiVersion'));
   const kind = asString(getIn(root, 'kind'));
-  return apiVersion === undefined || kind === undefined ? undeclaredType(root) : { apiVersion, kind };
+  if (apiVersion === undefined || kind === undefined) return undeclaredType(root);
+  return { apiVersion: shared(apiVersion), kind: shared(kind) };
 }
 
 interface Wrapped {
@@ -111,7 +113,10 @@ export function lookUp(strings: readonly Located<string>[], key: string): Locate
 }
 
 /** The group of an apiVersion: `apps` for apps/v1, the empty string for v1. */
-export function groupOf(apiVersion: string): string {
+export const groupOf = oncePerName((apiVersion) => {
   const slash = apiVersion.indexOf('/');
   return slash < 0 ? '' : apiVersion.slice(0, slash);
-}
+});
+
+/** The same text for equal names, which then are found in tables by identity: each rule looks up the kind of each object. */
+const shared = oncePerName((name) => name);

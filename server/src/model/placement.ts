@@ -89,6 +89,7 @@ export function lowerPlacement(
  * capacity.
  */
 function withListPrice(terms: readonly NodeTerm[]): Pick<Placement, 'terms' | 'unlisted'> {
+  if (terms.every(isAnyNode)) return { terms };
   const each = terms.map(unlistedCapacity);
   const also = terms.some((term) => term.some(allowsReserved)) ? (['reserved'] as const) : [];
   const [first, ...others] = new Set([...each.flatMap((one) => one ?? []), ...also]);
@@ -96,6 +97,10 @@ function withListPrice(terms: readonly NodeTerm[]): Pick<Placement, 'terms' | 'u
   const isListed = each.includes(undefined);
   const kept = terms.filter((_, index) => each[index] === (isListed ? undefined : first));
   return isListed ? { terms: kept, unlisted: [first, ...others] } : { terms: kept };
+}
+
+function isAnyNode(term: NodeTerm): boolean {
+  return term.length === 0;
 }
 
 function unlistedCapacity(term: NodeTerm): 'reserved' | 'flex' | undefined {
@@ -173,6 +178,7 @@ function lowerCapacity(
  * https://cloud.google.com/kubernetes-engine/docs/concepts/about-custom-compute-classes#choose-priorities
  */
 function spotFirst(terms: readonly NodeTerm[], inRegions: boolean): Pick<Placement, 'spotFirst'> {
+  if (terms.every(isAnyNode)) return {};
   const capacities = terms.map(capacitiesOf);
   const has = (capacity: (typeof capacities)[number]) => capacities.includes(capacity);
   const isEither = capacities.length > 0 && capacities.every((one) => one === 'either');

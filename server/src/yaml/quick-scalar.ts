@@ -120,7 +120,7 @@ export function plainLines(reader: Reader, parent: number): YamlScalar {
   if (lines > 1 && raw.includes('\t')) giveUp();
   const value = lines === 1 ? raw : resolved({ type: 'scalar', offset: 0, indent: 0, source: raw });
   reader.at = end;
-  reader.lineStart = source.lastIndexOf('\n', end - 1) + 1;
+  if (lines > 1) reader.lineStart = source.lastIndexOf('\n', end - 1) + 1;
   endLine(reader);
   return plainNode(reader, value, start, end);
 }

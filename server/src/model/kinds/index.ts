@@ -88,8 +88,12 @@ export function kindOf({
   readonly apiVersion: string;
   readonly kind: string;
 }): Partial<KindEntry> {
-  return likeKind(groupOf(apiVersion), kind) ?? {};
+  const named = sameNamedKinds(kind);
+  // The group matters only if several have the name.
+  return (named.length < 2 ? named[0] : likeKind(groupOf(apiVersion), kind)) ?? unknownKind;
 }
+
+const unknownKind: Partial<KindEntry> = {};
 
 /** Whether the kind, or a field of it, says that several pods serve one model together. */
 export function isGroupKind(workload: {
