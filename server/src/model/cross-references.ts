@@ -109,6 +109,8 @@ export interface CrossReferences {
   mayBePatch(): boolean;
   /** References of an object to names that do not exist and are certainly misspelled. */
   dangling(manifest: Manifest): readonly Dangling[];
+  /** Whether any file may describe pools: without one, nothing lands anywhere. */
+  knowsPools(): boolean;
   /**
    * The pools of GPU nodes on which a pod can land: those whose own label it requires, or all if it is free. Undefined if one is incomplete.
    * @param tolerated excludes pools with other taints, unless all have some; undefined: unknown
@@ -313,6 +315,7 @@ export const noCrossReferences: CrossReferences = {
   modelConfig: () => undefined,
   mayBePatch: () => true,
   dangling: () => [],
+  knowsPools: () => false,
   landingOf: () => undefined,
   poolsFor: () => undefined,
   cloudOfPools: () => undefined,

@@ -84,6 +84,7 @@ function nodesInFiles(
 ): Described {
   const { pod, terms: own, marks, namespace, resources } = described;
   const wanted = wantedLabels(selectors);
+  if (!crossReferences.knowsPools()) return ofQueue(wanted, marks, namespace, crossReferences) ?? unknownNodes;
   const tolerated = toleratedBy(described);
   const selected = selectors.length === 0 ? undefined : crossReferences.landingOf(wanted, false, tolerated);
   if (selected !== undefined && isKnown(selected))

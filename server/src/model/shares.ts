@@ -83,6 +83,7 @@ const migConfig = 'nvidia.com/mig.config';
 type LabelValueOf = (key: string) => string | undefined;
 
 function valueIn(selectors: readonly Selector[]): LabelValueOf {
+  if (selectors.length === 0) return () => undefined;
   return (key) => selectors.find((selector) => selector.key === key)?.values[0]?.value ?? undefined;
 }
 

@@ -3,6 +3,7 @@ import type { ProjectConfig } from '../config.ts';
 import type { FitFacts, FitQuestion } from '../fleet/fit-question.ts';
 import type { CrossReferences, Demand } from '../model/cross-references.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
+import { lazy } from '../yaml/lazy.ts';
 import { claimKinds, claimUsers } from './claim-users.ts';
 import {
   dangling,
@@ -243,6 +244,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(overlayKinds(kind), ['overlaysAddAccelerators', group, kind, name], () =>
         overlaysAddAccelerators(scope, group, kind, name),
       ),
+    knowsPools: () => hasHad(poolKinds),
     cloudOfPools: () => readOne(poolKinds, ['cloudOfPools'], () => cloudOfPools(workspace)),
     poolsFor: (...asked) =>
       hasHad(poolKinds)
@@ -266,7 +268,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
     isConnected,
     askFit,
     config: recorder.lookUpFile('config', () => context().config),
-    relatedFiles: () => recorder.lookUpFile('relatedFiles', () => context().relatedFiles),
+    relatedFiles: lazy(() => recorder.lookUpFile('relatedFiles', () => context().relatedFiles)),
     reads,
   };
 }
