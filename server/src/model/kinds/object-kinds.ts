@@ -138,14 +138,10 @@ export function kindsFor(use: ObjectUse): readonly string[] {
 
 /** The kind of a pool, or of several, that is read by the meaning of its fields. */
 export function poolOfFields(group: string, kind: string): ObjectKind | undefined {
-  // Each object is looked up several times, and nearly none has such a name.
-  if (!readByFields.has(kind)) return undefined;
-  return objectKinds.find((entry) => entry.byFields === true && entry.group === group && entry.kinds.includes(kind));
+  return byFields.find((entry) => entry.group === group && entry.kinds.includes(kind));
 }
 
-const readByFields: ReadonlySet<string> = new Set(
-  objectKinds.flatMap(({ byFields, kinds }) => (byFields === true ? kinds : [])),
-);
+const byFields = objectKinds.filter((entry) => entry.byFields === true);
 
 /** Whether objects of a group are files that list the resources of a cloud, without metadata. */
 export function listsPools(group: string): boolean {
