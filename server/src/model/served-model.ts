@@ -193,12 +193,12 @@ function openEnds(container: Container, { open, settings }: ServerStart, knowsFi
     ...(container.scripts.length === 0 ? [] : ['a script starts the server']),
     ...(settings.some(
       (one) =>
+        !knowsFile &&
+        one.written !== 'hf-config-path' &&
         settingOf(
           { engine: 'vllm', program: 'vllm', model: undefined, open: null, settings: [one] },
           'settings-file',
-        ) !== undefined &&
-        !knowsFile &&
-        one.written !== 'hf-config-path',
+        ) !== undefined,
     )
       ? ['a file has more settings']
       : []),
