@@ -24,6 +24,25 @@ export interface ProcessInput {
   readonly env: readonly { readonly name: string; readonly value: string | undefined }[];
 }
 
+const inputs = new Map<string, ProcessInput>();
+/** A project has fewer command lines; a session may see many. Long scripts are rarely repeated. */
+const maxInputs = 500;
+const maxInput = 2000;
+
+/**
+ * The input that is equal to the given one and was seen before, or else this one. Most containers run what another one runs, or what they ran
+ * before the last edit, so everything that is computed once per input is known.
+ */
+export function sharedInput(input: ProcessInput): ProcessInput {
+  const key = JSON.stringify([input.command, input.args, input.env]);
+  if (key.length > maxInput) return input;
+  const known = inputs.get(key);
+  if (known !== undefined) return known;
+  if (inputs.size >= maxInputs) inputs.clear();
+  inputs.set(key, input);
+  return input;
+}
+
 /** Everything on a command line and in the environment that sets how many processes run in parallel in the pod. */
 export const findLocalProcesses = once((input: ProcessInput): readonly LocalProcesses[] => {
   const commands = allCommands(readCommandLine(input.command, input.args, input.env).statements);

@@ -25,29 +25,38 @@ export function readCommandLine(
   env: readonly Variable[] = none,
 ): CommandLine {
   if (command.length === 0 && args.length === 0) return nothing;
-  const known = recent.find((one) => one.command === command && one.args === args && one.env === env);
+  const lines = linesOf(command);
+  const known = lines.find((one) => one.args === args && one.env === env);
   if (known !== undefined) return known.line;
-  const items = [...command, ...args];
-  const same = recent.find((one) => isSame(items, one.items) && isSameEnv(env, one.env));
-  const read = { command, args, env, items, line: same?.line ?? readItems(items, env) };
-  recent.unshift(read);
-  recent.length = Math.min(recent.length, maxRecent);
-  return read.line;
+  const same = lines.find((one) => isSame(args, one.args) && isSameEnv(env, one.env));
+  const line = same?.line ?? readItems([...command, ...args], env);
+  lines.unshift({ args, env, line });
+  lines.length = Math.min(lines.length, maxLines);
+  return line;
 }
 
 const nothing: CommandLine = { statements: [], script: false, complete: true };
 
 interface ReadLine {
-  readonly command: readonly string[];
   readonly args: readonly string[];
   readonly env: readonly Variable[];
-  readonly items: readonly string[];
   readonly line: CommandLine;
 }
 
-/** Rules visit one container after the other, and a dozen of them read its command line, some with its variables and some without. */
-const recent: ReadLine[] = [];
-const maxRecent = 4;
+/**
+ * The lines that were read of each `command`. Dozens of rules read that of a container, some with its variables and some without, and each rule
+ * visits all containers of a file before the next one starts.
+ */
+const linesByCommand = new WeakMap<readonly string[], ReadLine[]>();
+const maxLines = 4;
+
+function linesOf(command: readonly string[]): ReadLine[] {
+  const known = linesByCommand.get(command);
+  if (known !== undefined) return known;
+  const lines: ReadLine[] = [];
+  linesByCommand.set(command, lines);
+  return lines;
+}
 
 function isSame(some: readonly string[], others: readonly string[]): boolean {
   return some.length === others.length && some.every((one, index) => one === others[index]);

@@ -1,4 +1,4 @@
-import type { ProcessInput } from '../command/processes.ts';
+import { type ProcessInput, sharedInput } from '../command/processes.ts';
 import { containerUse } from '../command/programs.ts';
 import { allCommands, readCommandLine, type SimpleCommand } from '../command/shell.ts';
 import { type Cursor, getIn } from '../yaml/cursor.ts';
@@ -7,11 +7,12 @@ import type { Container } from './workload.ts';
 
 /** What a container runs, in the form that command/ reads. Variables from known ConfigMaps have their values. */
 export const processInput = once(
-  ({ command, args, env, configEnv = [] }: Container): ProcessInput => ({
-    command: command.map(({ value }) => value),
-    args: args.map(({ value }) => value),
-    env: configEnv.length === 0 ? env.map(ownVariable) : withConfig(env, configEnv),
-  }),
+  ({ command, args, env, configEnv = [] }: Container): ProcessInput =>
+    sharedInput({
+      command: command.map(({ value }) => value),
+      args: args.map(({ value }) => value),
+      env: configEnv.length === 0 ? env.map(ownVariable) : withConfig(env, configEnv),
+    }),
 );
 
 /** The command line of a container, as far as its text is known. */
