@@ -67,8 +67,13 @@ function collect(cursor: Cursor, steps: readonly string[], from: number, found: 
   found.push(here);
 }
 
+/** Whether pods choose their nodes by more than labels: few do, and rules read many places of both fields. */
+export function hasAffinityOrSpread(pod: Cursor): boolean {
+  return childAt(pod, 'affinity') !== undefined || childAt(pod, 'topologySpreadConstraints') !== undefined;
+}
+
 /** The items of a sequence, or the values of a mapping. */
-function cursorsIn(cursor: Cursor): readonly Cursor[] {
+export function cursorsIn(cursor: Cursor): readonly Cursor[] {
   return cursor.node.kind === 'seq' ? items(cursor) : entries(cursor);
 }
 

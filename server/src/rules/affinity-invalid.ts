@@ -1,5 +1,5 @@
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
-import { isSet, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
+import { hasAffinityOrSpread, isSet, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
   type Cursor,
@@ -91,7 +91,7 @@ export default defineRule({
     for (const one of selectors) checkExpression(one, false, `the API server rejects the ${kind}`, context);
   },
   podSet(podSet, context) {
-    if (!isPodSpec(podSet, context.workload)) return;
+    if (!hasAffinityOrSpread(podSet.pod) || !isPodSpec(podSet, context.workload)) return;
     const rejection = rejectionOf(context.workload);
     const at = (path: string) => placesAt(podSet.pod, path);
     const required = at('affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms');

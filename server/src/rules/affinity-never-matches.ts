@@ -2,7 +2,7 @@ import { isSlip } from '../catalog/spelling.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { wantedLabels } from '../evidence/pod-selectors.ts';
 import { isPodSpec, isWholePod } from '../evidence/rejection.ts';
-import { isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
+import { hasAffinityOrSpread, isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import type { PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, getIn, isIncomplete, isUnseen, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
@@ -82,20 +82,6 @@ export default defineRule({
   podSet(podSet, context) {
     const { report, workload } = context;
     if (!isPodSpec(podSet, workload)) return;
-    const path = 'affinity.nodeAffinity';
-    const required = `${path}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.*.matchExpressions.*`;
-    const preferred = `${path}.preferredDuringSchedulingIgnoredDuringExecution.*.preference.matchExpressions.*`;
-    for (const expression of placesAt(podSet.pod, required)) {
-      for (const value of wrongNumbers(expression))
-        report({
-          message: `${said(expression, value)}: no node matches, and the pod stays Pending`,
-          span: spanOf(value),
-        });
-    }
-    for (const expression of placesAt(podSet.pod, preferred)) {
-      for (const value of wrongNumbers(expression))
-        report({ message: `${said(expression, value)}: the scheduler cannot place the pod`, span: spanOf(value) });
-    }
     for (const { key, values } of podSet.selectors.filter(({ key }) => numericLabel.test(key))) {
       if (values.some(({ value, at }) => isUnknown(at) || /^\d*$/.test(value))) continue;
       for (const { value, at } of values)
@@ -104,13 +90,32 @@ export default defineRule({
           span: spanOf(at),
         });
     }
-    for (const constraint of placesAt(podSet.pod, 'topologySpreadConstraints.*'))
-      checkSpread(constraint, podSet, context);
-    for (const side of ['podAffinity', 'podAntiAffinity']) checkSelected(side, podSet, context);
-    if (isWholePod(podSet, workload)) checkMissing(podSet, context);
-    for (const key of topologyKeys(podSet.pod)) checkTopology(key, context);
+    if (hasAffinityOrSpread(podSet.pod)) checkTerms(podSet, context);
   },
 });
+
+function checkTerms(podSet: PodSet, context: PodSetContext): void {
+  const { report, workload } = context;
+  const path = 'affinity.nodeAffinity';
+  const required = `${path}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.*.matchExpressions.*`;
+  const preferred = `${path}.preferredDuringSchedulingIgnoredDuringExecution.*.preference.matchExpressions.*`;
+  for (const expression of placesAt(podSet.pod, required)) {
+    for (const value of wrongNumbers(expression))
+      report({
+        message: `${said(expression, value)}: no node matches, and the pod stays Pending`,
+        span: spanOf(value),
+      });
+  }
+  for (const expression of placesAt(podSet.pod, preferred)) {
+    for (const value of wrongNumbers(expression))
+      report({ message: `${said(expression, value)}: the scheduler cannot place the pod`, span: spanOf(value) });
+  }
+  for (const constraint of placesAt(podSet.pod, 'topologySpreadConstraints.*'))
+    checkSpread(constraint, podSet, context);
+  for (const side of ['podAffinity', 'podAntiAffinity']) checkSelected(side, podSet, context);
+  if (isWholePod(podSet, workload)) checkMissing(podSet, context);
+  for (const key of topologyKeys(podSet.pod)) checkTopology(key, context);
+}
 
 /** Reports a constraint that counts other pods than those it places. Without matching labels it spreads nothing. */
 function checkSpread(constraint: Cursor, { pod, labels }: PodSet, { report, workload }: PodSetContext): void {

@@ -103,6 +103,7 @@ function wholeClaims(container: Cursor): readonly Cursor[] {
 }
 
 function checkUnique(what: string, names: readonly Cursor[], context: PodSetContext): void {
+  if (names.length < 2) return;
   const seen = new Set<string>();
   for (const at of names) {
     const name = asText(at);
@@ -119,8 +120,10 @@ function checkUnique(what: string, names: readonly Cursor[], context: PodSetCont
 
 /** Two spread constraints must differ in their key or in what happens without a place. */
 function checkSpread({ pod }: PodSet, context: PodSetContext): void {
+  const constraints = placesAt(pod, 'topologySpreadConstraints.*');
+  if (constraints.length < 2) return;
   const seen = new Set<string>();
-  for (const constraint of placesAt(pod, 'topologySpreadConstraints.*')) {
+  for (const constraint of constraints) {
     const key = getIn(constraint, 'topologyKey');
     const otherwise = getIn(constraint, 'whenUnsatisfiable');
     if (key === undefined || isUnknown(key) || isUnknown(otherwise) || isRepeated(constraint)) continue;

@@ -1,7 +1,7 @@
 import { placesAt } from '../evidence/written.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanInScalar } from '../rewrite/word-span.ts';
-import { asString, type Cursor, isTemplated, rootCursor } from '../yaml/cursor.ts';
+import { asString, type Cursor, getIn, isTemplated, rootCursor } from '../yaml/cursor.ts';
 import { replacePart } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { type DocumentContext, defineRule } from './rule.ts';
@@ -53,7 +53,7 @@ export default defineRule({
     if (root === null) return;
     const at = rootCursor(root);
     if (root.kind === 'seq') for (const path of placesAt(at, '*.path')) checkPath(path, context);
-    else if (asString(placesAt(at, 'kind')[0]) === 'Kustomization')
+    else if (asString(getIn(at, 'kind')) === 'Kustomization')
       for (const patch of ['patches', 'patchesJson6902'].flatMap((list) => placesAt(at, `${list}.*.patch`)))
         checkPath(patch, context);
   },

@@ -1,5 +1,5 @@
 import { isPodSpec, isServedKind, rejectionOf } from '../evidence/rejection.ts';
-import { isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
+import { hasAffinityOrSpread, isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import { keyProblem, labelValueProblem } from '../model/api-syntax.ts';
 import { groupOf } from '../model/manifest.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -89,7 +89,6 @@ export default defineRule({
   podSet(podSet, context) {
     if (!isPodSpec(podSet, context.workload)) return;
     const rejection = rejectionOf(context.workload);
-    const at = (path: string) => placesAt(podSet.pod, path);
     // The metadata of a Pod is that of the object.
     if (podSet.pod.step === 'spec' && podSet.pod.parent?.parent !== undefined) {
       for (const labels of placesAt(podSet.pod.parent, 'metadata.labels')) {
@@ -99,21 +98,27 @@ export default defineRule({
         checkKeys(annotations, 'Annotation', rejection, context);
       }
     }
-    for (const selector of at('nodeSelector')) checkMap(selector, 'nodeSelector', rejection, context);
-    for (const key of [...at(`${requiredTerms}.key`), ...at(`${preferredTerms}.key`)]) {
-      checkKey(key, 'Key', rejection, context);
-    }
-    for (const value of at(`${requiredTerms}.values.*`)) checkValue(value, '', rejection, context);
-    for (const kind of ['podAffinity', 'podAntiAffinity']) {
-      const terms = [
-        ...at(`affinity.${kind}.requiredDuringSchedulingIgnoredDuringExecution.*`),
-        ...at(`affinity.${kind}.preferredDuringSchedulingIgnoredDuringExecution.*.podAffinityTerm`),
-      ];
-      for (const term of terms) checkTerm(term, rejection, context);
-    }
-    for (const constraint of at('topologySpreadConstraints.*')) checkTerm(constraint, rejection, context);
+    const selector = getIn(podSet.pod, 'nodeSelector');
+    if (selector !== undefined) checkMap(selector, 'nodeSelector', rejection, context);
+    if (hasAffinityOrSpread(podSet.pod)) checkTerms(podSet.pod, rejection, context);
   },
 });
+
+function checkTerms(pod: Cursor, rejection: string, context: PodSetContext): void {
+  const at = (path: string) => placesAt(pod, path);
+  for (const key of [...at(`${requiredTerms}.key`), ...at(`${preferredTerms}.key`)]) {
+    checkKey(key, 'Key', rejection, context);
+  }
+  for (const value of at(`${requiredTerms}.values.*`)) checkValue(value, '', rejection, context);
+  for (const kind of ['podAffinity', 'podAntiAffinity']) {
+    const terms = [
+      ...at(`affinity.${kind}.requiredDuringSchedulingIgnoredDuringExecution.*`),
+      ...at(`affinity.${kind}.preferredDuringSchedulingIgnoredDuringExecution.*.podAffinityTerm`),
+    ];
+    for (const term of terms) checkTerm(term, rejection, context);
+  }
+  for (const constraint of at('topologySpreadConstraints.*')) checkTerm(constraint, rejection, context);
+}
 
 const requiredTerms =
   'affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.*.matchExpressions.*';

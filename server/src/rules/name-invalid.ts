@@ -1,3 +1,4 @@
+import { pathTree, placesInTree } from '../evidence/path-tree.ts';
 import { isPodSpec, isServedKind, rejectionOf } from '../evidence/rejection.ts';
 import { isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import { dataKey, dnsLabel, type NameForm, nameProblem, portName, subdomain, validName } from '../model/api-syntax.ts';
@@ -82,13 +83,12 @@ export default defineRule({
   podSet(podSet, context) {
     if (!isPodSpec(podSet, context.workload)) return;
     const rejection = rejectionOf(context.workload);
-    for (const [what, path, form] of namesInPods) {
-      for (const name of placesAt(podSet.pod, path)) check(name, what, form, rejection, context);
-    }
+    for (const { at, value } of placesInTree(podSet.pod, namesInPods))
+      check(at, value.what, value.form, rejection, context);
   },
 });
 
-const namesInPods: readonly (readonly [what: string, path: string, form: NameForm])[] = [
+const podNames: readonly (readonly [what: string, path: string, form: NameForm])[] = [
   ['Container name', 'containers.*.name', dnsLabel],
   ['Container name', 'initContainers.*.name', dnsLabel],
   ['Volume name', 'volumes.*.name', dnsLabel],
@@ -107,6 +107,8 @@ const namesInPods: readonly (readonly [what: string, path: string, form: NameFor
   ['hostname', 'hostname', dnsLabel],
   ['subdomain', 'subdomain', dnsLabel],
 ];
+
+const namesInPods = pathTree(podNames.map(([what, path, form]) => [path, { what, form }]));
 
 /** Names of other objects, in objects without pods. */
 const namesOf = table<readonly (readonly [path: string, form: NameForm])[]>({
@@ -213,9 +215,10 @@ function checkDataKeys({ root, kind, apiVersion }: Manifest, { report }: RuleCon
 
 /** Kubernetes creates its own two classes. */
 function checkReserved({ root, kind }: Manifest, { report }: RuleContext): void {
+  if (kind !== 'PriorityClass') return;
   const at = getIn(root, 'metadata', 'name');
   const name = writtenText(at);
-  if (kind !== 'PriorityClass' || at === undefined || name?.startsWith('system-') !== true) return;
+  if (at === undefined || name?.startsWith('system-') !== true) return;
   if (/^system-(?:node|cluster)-critical$/.test(name)) return;
   report({
     message: `Name "${shorten(name, 40)}" starts with the reserved "system-": the API server rejects the PriorityClass`,
@@ -225,11 +228,12 @@ function checkReserved({ root, kind }: Manifest, { report }: RuleContext): void 
 
 /** The pods of an indexed Job have the index in their host names, of at most 63 characters. */
 function checkIndexes({ root, kind, apiVersion }: Manifest, { report }: RuleContext): void {
+  if (kind !== 'Job' || groupOf(apiVersion) !== 'batch') return;
   const at = getIn(root, 'metadata', 'name');
   const name = writtenText(at);
   const spec = getIn(root, 'spec');
   const completions = getIn(spec, 'completions');
-  if (at === undefined || name === undefined || kind !== 'Job' || groupOf(apiVersion) !== 'batch') return;
+  if (at === undefined || name === undefined) return;
   if (writtenText(getIn(spec, 'completionMode')) !== 'Indexed' || isUnknown(completions)) return;
   const count = completions?.node.kind === 'scalar' ? completions.node.value : null;
   if (typeof count !== 'number' || count < 1 || name.length > 63) return;

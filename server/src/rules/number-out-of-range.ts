@@ -1,9 +1,10 @@
+import { type PathTree, pathTree, placesInTree } from '../evidence/path-tree.ts';
 import { isPodSpec, isServedKind, rejectionOf } from '../evidence/rejection.ts';
 import { placesAt, writtenNumber } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { type Cursor, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
@@ -65,7 +66,8 @@ export default defineRule({
   manifest(manifest, { report }) {
     const { root, kind, apiVersion } = manifest;
     if (!isServedKind(manifest)) return;
-    for (const { problem, at } of outOfRange(root, rangesOf[`${groupOf(apiVersion)}/${kind}`] ?? [])) {
+    const ranges = rangesOf[`${groupOf(apiVersion)}/${kind}`];
+    for (const { problem, at } of ranges === undefined ? [] : outOfRange(root, ranges)) {
       report({ message: `${problem}: the API server rejects the ${kind}`, span: spanOf(at) });
     }
     const start = kind === 'CronJob' ? getIn(root, 'spec', 'startingDeadlineSeconds') : undefined;
@@ -85,15 +87,7 @@ export default defineRule({
   },
   podSet(podSet, { report, workload, document }) {
     if (!isPodSpec(podSet, workload)) return;
-    const { pod } = podSet;
-    const containers = ['containers', 'initContainers'].flatMap((list) => items(getIn(pod, list)));
-    const probes = containers.flatMap((container) => probeNames.flatMap((name) => getIn(container, name) ?? []));
-    const problems = [
-      ...containers.flatMap((container) => outOfRange(container, containerRanges)),
-      ...probes.flatMap((probe) => outOfRange(probe, probeRanges)),
-      ...outOfRange(pod, podRanges),
-    ];
-    for (const { problem, at } of problems) {
+    for (const { problem, at } of outOfRange(podSet.pod, rangesInPods)) {
       report({
         message: `${problem}: ${rejectionOf(workload)}`,
         span: spanOf(at),
@@ -117,7 +111,12 @@ export default defineRule({
 /** A path with the least and the greatest valid number. */
 type Range = readonly [path: string, least: number, most?: number | undefined];
 
-const probeNames = ['livenessProbe', 'readinessProbe', 'startupProbe'];
+type Ranges = PathTree<Range>;
+
+const rangesAt = (ranges: readonly Range[]): Ranges => pathTree(ranges.map((range) => [range[0], range]));
+
+const below = (parent: string, ranges: readonly Range[]) =>
+  ranges.map(([path, least, most]): Range => [`${parent}.${path}`, least, most]);
 
 const probeRanges: readonly Range[] = [
   ['initialDelaySeconds', 0],
@@ -135,6 +134,7 @@ const containerRanges: readonly Range[] = [
   ['ports.*.hostPort', 0, 65_535],
   ['securityContext.runAsUser', 0],
   ['securityContext.runAsGroup', 0],
+  ...['livenessProbe', 'readinessProbe', 'startupProbe'].flatMap((probe) => below(probe, probeRanges)),
 ];
 
 // A negative terminationGracePeriodSeconds is accepted, and means 1.
@@ -154,6 +154,12 @@ const podRanges: readonly Range[] = [
   ['affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution.*.weight', 1, 100],
   ['affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution.*.weight', 1, 100],
 ];
+
+const rangesInPods = rangesAt([
+  ...podRanges,
+  ...below('containers.*', containerRanges),
+  ...below('initContainers.*', containerRanges),
+]);
 
 const job: readonly Range[] = [
   ['parallelism', 0],
@@ -177,19 +183,23 @@ const policyPorts = (direction: string): readonly Range[] => [
   [`spec.${direction}.*.ports.*.endPort`, 1, 65_535],
 ];
 
-const rangesOf = table<readonly Range[]>({
-  'apps/Deployment': [...replicated, ['spec.progressDeadlineSeconds', 0]],
-  'apps/StatefulSet': [...replicated, ['spec.updateStrategy.rollingUpdate.partition', 0], ['spec.ordinals.start', 0]],
-  'apps/ReplicaSet': replicated,
-  'apps/DaemonSet': replicated.slice(1),
-  'batch/Job': job.map(([path, least]): Range => [`spec.${path}`, least]),
-  'batch/CronJob': [
-    ...job.map(([path, least]): Range => [`spec.jobTemplate.spec.${path}`, least]),
+const rangesOf = table<Ranges>({
+  'apps/Deployment': rangesAt([...replicated, ['spec.progressDeadlineSeconds', 0]]),
+  'apps/StatefulSet': rangesAt([
+    ...replicated,
+    ['spec.updateStrategy.rollingUpdate.partition', 0],
+    ['spec.ordinals.start', 0],
+  ]),
+  'apps/ReplicaSet': rangesAt(replicated),
+  'apps/DaemonSet': rangesAt(replicated.slice(1)),
+  'batch/Job': rangesAt(below('spec', job)),
+  'batch/CronJob': rangesAt([
+    ...below('spec.jobTemplate.spec', job),
     ['spec.startingDeadlineSeconds', 0],
     ['spec.successfulJobsHistoryLimit', 0],
     ['spec.failedJobsHistoryLimit', 0],
-  ],
-  'autoscaling/HorizontalPodAutoscaler': [
+  ]),
+  'autoscaling/HorizontalPodAutoscaler': rangesAt([
     // hpa-min-zero reports a minimum of 0.
     ['spec.minReplicas', 0],
     ['spec.maxReplicas', 1],
@@ -197,31 +207,31 @@ const rangesOf = table<readonly Range[]>({
     ['spec.behavior.*.stabilizationWindowSeconds', 0, 3600],
     ['spec.behavior.*.policies.*.periodSeconds', 1, 1800],
     ['spec.behavior.*.policies.*.value', 1],
-  ],
-  'policy/PodDisruptionBudget': [
+  ]),
+  'policy/PodDisruptionBudget': rangesAt([
     ['spec.minAvailable', 0],
     ['spec.maxUnavailable', 0],
-  ],
-  'leaderworkerset.x-k8s.io/LeaderWorkerSet': [
+  ]),
+  'leaderworkerset.x-k8s.io/LeaderWorkerSet': rangesAt([
     ['spec.replicas', 0],
     ['spec.leaderWorkerTemplate.size', 1],
-  ],
-  'jobset.x-k8s.io/JobSet': [['spec.replicatedJobs.*.replicas', 0]],
-  'trainer.kubeflow.org/TrainJob': [['spec.trainer.numNodes', 1]],
-  'serving.kserve.io/InferenceService': [
+  ]),
+  'jobset.x-k8s.io/JobSet': rangesAt([['spec.replicatedJobs.*.replicas', 0]]),
+  'trainer.kubeflow.org/TrainJob': rangesAt([['spec.trainer.numNodes', 1]]),
+  'serving.kserve.io/InferenceService': rangesAt([
     ['spec.predictor.minReplicas', 0],
     ['spec.predictor.maxReplicas', 0],
     ['spec.predictor.containerConcurrency', 0],
-  ],
-  'kueue.x-k8s.io/ClusterQueue': [['spec.resourceGroups.*.flavors.*.resources.*.nominalQuota', 0]],
-  '/Service': [
+  ]),
+  'kueue.x-k8s.io/ClusterQueue': rangesAt([['spec.resourceGroups.*.flavors.*.resources.*.nominalQuota', 0]]),
+  '/Service': rangesAt([
     ['spec.ports.*.port', 1, 65_535],
     ['spec.ports.*.targetPort', 1, 65_535],
     ['spec.sessionAffinityConfig.clientIP.timeoutSeconds', 1, 86_400],
-  ],
-  'networking.k8s.io/NetworkPolicy': [...policyPorts('ingress'), ...policyPorts('egress')],
-  'networking.k8s.io/Ingress': [['spec.rules.*.http.paths.*.backend.service.port.number', 1, 65_535]],
-  'scheduling.k8s.io/PriorityClass': [['value', -(2 ** 31), 1_000_000_000]],
+  ]),
+  'networking.k8s.io/NetworkPolicy': rangesAt([...policyPorts('ingress'), ...policyPorts('egress')]),
+  'networking.k8s.io/Ingress': rangesAt([['spec.rules.*.http.paths.*.backend.service.port.number', 1, 65_535]]),
+  'scheduling.k8s.io/PriorityClass': rangesAt([['value', -(2 ** 31), 1_000_000_000]]),
 });
 
 /** The deadlines that apply to the whole of a job, or to each job that the object creates. */
@@ -240,13 +250,11 @@ const deadlinePaths = table<readonly string[]>({
 });
 
 /** The numbers at the paths of the ranges that the API server rejects. */
-function outOfRange(root: Cursor | undefined, ranges: readonly Range[]) {
-  return ranges.flatMap(([path, least, most]) =>
-    placesAt(root, path).flatMap((at) => {
-      const problem = rangeProblem(at, least, most);
-      return problem === undefined ? [] : [{ problem, at }];
-    }),
-  );
+function outOfRange(root: Cursor, ranges: Ranges) {
+  return placesInTree(root, ranges).flatMap(({ at, value: [, least, most] }) => {
+    const problem = rangeProblem(at, least, most);
+    return problem === undefined ? [] : [{ problem, at }];
+  });
 }
 
 function rangeProblem(at: Cursor, least: number, most: number | undefined): string | undefined {

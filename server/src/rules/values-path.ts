@@ -4,7 +4,7 @@ import { placesAt } from '../evidence/written.ts';
 import { commandLineOf } from '../model/process-input.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asString, type Cursor, isTemplated, rootCursor, spanOf } from '../yaml/cursor.ts';
+import { asString, type Cursor, getIn, isTemplated, rootCursor, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { type DocumentContext, defineRule } from './rule.ts';
@@ -72,7 +72,7 @@ export default defineRule({
   document({ root }, context) {
     if (root === null) return;
     const at = rootCursor(root);
-    if (asString(placesAt(at, 'kind')[0]) === undefined) checkAll(at, ['releases.*.set.*.name'], context);
+    if (asString(getIn(at, 'kind')) === undefined) checkAll(at, ['releases.*.set.*.name'], context);
   },
   manifest({ root, kind }, context) {
     const paths = placesOf.get(kind);
