@@ -10,7 +10,7 @@ import { wordSet } from '../catalog/word-patterns.ts';
 import { once } from '../model/once.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
-import { asText, type Cursor, entries, getIn, isIncomplete, items, keyOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, childAt, entries, getIn, isIncomplete, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlDocument, YamlNode, YamlScalar } from '../yaml/node.ts';
 import { isBareItem } from './bare-items.ts';
 import { passesGpus } from './gpu-files.ts';
@@ -131,9 +131,10 @@ function visitObject(holder: ApiHolder, walk: Walk): void {
       walk.found.push({ what: 'unknown-field', at: entry, holder, field: name, type: undefined });
     }
   }
-  if (isIncomplete(at) || isSketch(at.node) || own.some((entry) => keyOf(entry).startsWith('$'))) return;
-  for (const { name, type: expected } of requiredApiFields(type)) {
-    if (getIn(at, name) !== undefined) continue;
+  const missing = requiredApiFields(type).filter(({ name }) => childAt(at, name) === undefined);
+  if (missing.length === 0 || isIncomplete(at) || isSketch(at.node)) return;
+  if (own.some((entry) => keyOf(entry).startsWith('$'))) return;
+  for (const { name, type: expected } of missing) {
     // The operators fill in parts of their pods.
     if (walk.custom && !isCustomType(type)) continue;
     if (walk.partial && !mergeKeys.has(`${type}.${name}`)) continue;

@@ -6,9 +6,9 @@ import { asText, type Cursor, entries, getIn, isTemplated, spanOf } from '../yam
 
 /** Whether values have all containers of the pods, by name. Values that change others, such as patches, name no image. */
 export function hasAllContainers({ partial, wholeResources, manifest }: Workload): boolean {
+  if (!partial || wholeResources !== true) return false;
   const containers = entries(getIn(manifest.root, 'containers')).filter((entry) => !isStrayField(entry));
-  const isWhole = containers.length > 0 && containers.every((one) => getIn(one, 'image') !== undefined);
-  return partial && wholeResources === true && isWhole;
+  return containers.length > 0 && containers.every((one) => getIn(one, 'image') !== undefined);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { gpusByLabel, instanceType, isGpuLabel, isInstanceTypeLabel, type Vendor } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { poolOfFields } from '../model/kinds/object-kinds.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { NodePool } from '../model/node-pool.ts';
@@ -108,6 +109,7 @@ function poolByFields({ root, name }: Manifest): NodePool | undefined {
 /** The pools of an object that offer only nodes with accelerators. Pools that may also start CPU nodes are excluded. */
 export function gpuPools(manifest: Manifest): readonly GpuPool[] {
   const { root, kind, apiVersion } = manifest;
+  if (!poolKinds.has(kind)) return [];
   const group = groupOf(apiVersion);
   const spec = getIn(root, 'spec');
   if (group === 'karpenter.sh' && kind === 'NodePool') {
@@ -121,6 +123,8 @@ export function gpuPools(manifest: Manifest): readonly GpuPool[] {
   }
   return [];
 }
+
+const poolKinds = wordSet('NodePool Provisioner ClusterConfig');
 
 /** What a message calls the nodes of a pool: Neuron devices and TPUs are not GPUs. */
 export function nodeWord(vendor: Vendor | null): string {

@@ -20,9 +20,9 @@ export function scriptInput({ text }: MountedScript, container: Container): Proc
 }
 
 /** Whether a template may add words to the command line or variables, or write all of them. */
-export function mayRunMore({ at }: Container): boolean {
-  return ['command', 'args', 'env', 'envFrom'].some((key) => isUnseen(getIn(at, key)));
-}
+export const mayRunMore = once(({ at }: Container): boolean =>
+  ['command', 'args', 'env', 'envFrom'].some((key) => isUnseen(getIn(at, key))),
+);
 
 /** Whether a container may have variables that are unknown: those of Secrets, and of ConfigMaps that are elsewhere. */
 export function mayHaveVariables({ at, knowsEnvFrom }: Container): boolean {

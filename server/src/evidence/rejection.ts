@@ -24,8 +24,18 @@ function isReadable({ problems }: YamlDocument): boolean {
   return problems.length === 0 || problems.every(({ readable }) => readable === true);
 }
 
-/** Whether the pods are written as a pod spec, of which the API server accepts nothing that it rejects elsewhere. */
-export function isPodSpec({ pod }: PodSet, workload: Workload): boolean {
+/** Whether the pods are written as a pod spec, of which the API server accepts nothing that it rejects elsewhere. Most rules about pods ask. */
+export function isPodSpec(podSet: PodSet, workload: Workload): boolean {
+  const known = podSpecs.get(podSet);
+  if (known?.workload === workload) return known.value;
+  const value = isPlainSpec(podSet, workload);
+  podSpecs.set(podSet, { workload, value });
+  return value;
+}
+
+const podSpecs = new WeakMap<PodSet, { readonly workload: Workload; readonly value: boolean }>();
+
+function isPlainSpec({ pod }: PodSet, workload: Workload): boolean {
   if (isValues(workload) || workload.byShape || !isReadable(workload.manifest.document)) return false;
   // A template of an Argo workflow has the fields of a pod, and one container.
   const isTemplate = groupOf(workload.apiVersion) === 'argoproj.io' && getIn(pod, 'container')?.node.kind === 'map';

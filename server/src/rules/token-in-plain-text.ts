@@ -247,8 +247,11 @@ function isKey(value: string): boolean {
   );
 }
 
+/** Every token has one. Most texts have none, and need no search. */
+const longWord = /[\w+/=-]{24}/;
+
 function tokenIn({ value }: Located<string>, name: string) {
-  if (value.length < 20 || value.length > 100_000) return undefined;
+  if (value.length > 100_000 || !longWord.test(value)) return undefined;
   if (name === 'AWS_SECRET_ACCESS_KEY' && /^[A-Za-z0-9/+]{40}$/.test(value) && isRandom(value))
     return { owner: 'an S3 store', start: 0, end: value.length };
   // The words of a command so far, in which a name or a login says what follows.
