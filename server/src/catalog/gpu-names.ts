@@ -60,11 +60,13 @@ function mayNameCard(text: string): boolean {
 function hasPlainName(text: string): boolean {
   // The words of a name may be separated.
   const letters = text.toLowerCase().replace(/[^a-z]+/g, '');
-  return letters !== '' && plainNames().some((name) => letters.includes(name));
+  return plainName().test(letters);
 }
 
 // DGX Spark stands for GB10.
-const plainNames = lazy(() => ['spark', ...[...cores().keys()].filter((core) => !/\d/.test(core))]);
+const plainName = lazy(
+  () => new RegExp(['spark', ...[...cores().keys()].filter((core) => !/\d/.test(core))].join('|')),
+);
 
 const coreNumbers = lazy(
   () => new Set([...cores().keys(), ...numbers().keys()].flatMap((core) => core.match(/\d+/g) ?? [])),

@@ -39,11 +39,11 @@ export function isPlainVllm(image: string): boolean {
 }
 
 /** The repository and the tag of an image. */
-export function imageParts(image: string): { readonly repository: string; readonly tag: string | undefined } {
+export const imageParts = oncePerName((image): { readonly repository: string; readonly tag: string | undefined } => {
   const name = image.split('@', 1)[0] ?? '';
   const tag = /:([^/:]*)$/.exec(name)?.[1];
   return { repository: tag === undefined ? name : name.slice(0, -tag.length - 1), tag };
-}
+});
 
 /** Programs around a server, which do not serve: `vllm-router`, `ollama-ui`. */
 const notServers = wordSet(

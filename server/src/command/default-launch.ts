@@ -1,4 +1,5 @@
 import { either, oneOf } from '../catalog/word-patterns.ts';
+import { once } from '../yaml/once.ts';
 import type { ProcessInput } from './processes.ts';
 import { programWords } from './programs.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand, type Word } from './shell.ts';
@@ -23,13 +24,13 @@ const defaults: ReadonlyMap<string, 1 | 'all'> = new Map<string, 1 | 'all'>([
 ]);
 
 /** The only launcher of a command line, if it starts the number of processes that is its default. */
-export function defaultLaunch({ command, args, env }: ProcessInput): DefaultLaunch | undefined {
+export const defaultLaunch = once(({ command, args, env }: ProcessInput): DefaultLaunch | undefined => {
   const { statements, complete } = readCommandLine(command, args, env);
   const commands = allCommands(statements);
   const [only, ...others] = commands.flatMap((one) => launchIn(one) ?? []);
   const texts = [...env.map(({ name }) => name), ...commands.flatMap(({ words }) => words.map(({ text }) => text))];
   return complete && others.length === 0 && !texts.some((text) => setsNumber.test(text)) ? only : undefined;
-}
+});
 
 /** Also the variables of torchrun and of accelerate, and a file that may set them. */
 const setsNumber = /nproc|\bPET_|\bACCELERATE_|^(?:\.|source)$/i;

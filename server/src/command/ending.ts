@@ -1,5 +1,6 @@
 import { commandNamed } from '../catalog/program-records.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
+import { once } from '../yaml/once.ts';
 import { foregroundFlag } from './background.ts';
 import { chosenTask } from './chosen-task.ts';
 import { timeLimit } from './durations.ts';
@@ -111,7 +112,7 @@ const connections = wordSet(
 const ofBroker = /(?:amqps?|rediss?|kafka|nats|mqtts?|grpc|wss?):\/\//;
 
 /** The training that certainly ends in a branch of a script's last `if`, which the number of the pod decides. */
-export function findBranchEnding({ command, args, env }: ProcessInput): Ending | undefined {
+export const findBranchEnding = once(({ command, args, env }: ProcessInput): Ending | undefined => {
   const { complete, statements } = readCommandLine(command, args, env);
   const last = statements.at(-1);
   if (!complete || last?.kind !== 'group' || last.keyword !== 'if' || last.background || last.after !== null)
@@ -129,7 +130,7 @@ export function findBranchEnding({ command, args, env }: ProcessInput): Ending |
     if (trains && !launches && first && end) return { what: programWords(work).join(' '), words: [first, end] };
   }
   return undefined;
-}
+});
 
 /** Variables that differ between the pods of one object. */
 const ofPod = /\$\{?(?:\w*_)?(?:ORDINAL|RANK|INDEX|HOSTNAME|POD_NAME)\b/i;

@@ -1,3 +1,4 @@
+import { once } from '../yaml/once.ts';
 import { isIdle, lastWord, waitOf, works } from './effects.ts';
 import type { ProcessInput } from './processes.ts';
 import { programWords, recognizeProgram } from './programs.ts';
@@ -11,7 +12,7 @@ export interface FailureWait extends Waiting {
 }
 
 /** The endless wait of a container whose program has failed: `vllm serve … || sleep infinity`. Undefined if a condition may also lead to it. */
-export function findFailureWait({ command, args, env }: ProcessInput): FailureWait | undefined {
+export const findFailureWait = once(({ command, args, env }: ProcessInput): FailureWait | undefined => {
   const { complete, statements } = readCommandLine(command, args, env);
   if (!complete) return undefined;
   // The program without which the statements so far, joined by operators, succeed; null after a condition.
@@ -32,7 +33,7 @@ export function findFailureWait({ command, args, env }: ProcessInput): FailureWa
     else failing = program;
   }
   return undefined;
-}
+});
 
 /** The program that a statement runs; undefined if it always succeeds, and null if its success is a condition or unknown. */
 function programOf(statement: Statement): string | null | undefined {

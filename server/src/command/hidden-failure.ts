@@ -1,4 +1,5 @@
 import { wordSet } from '../catalog/word-patterns.ts';
+import { once } from '../yaml/once.ts';
 import { isIdle } from './effects.ts';
 import type { ProcessInput } from './processes.ts';
 import { programWords, recognizeProgram } from './programs.ts';
@@ -18,7 +19,7 @@ export interface HiddenFailure {
  * Whether a container succeeds if its work fails: behind a pipe without `pipefail`, behind `|| true`, or in a script that goes on after
  * errors and ends with a message. Undefined if anything may look at the status or at the results.
  */
-export function findHiddenFailure({ command, args, env }: ProcessInput): HiddenFailure | undefined {
+export const findHiddenFailure = once(({ command, args, env }: ProcessInput): HiddenFailure | undefined => {
   const { statements, script, complete } = readCommandLine(command, args, env);
   const text = [...command, ...args].join('\n');
   if (!complete || !script || /\$\?|\bPIPESTATUS\b|\btrap\b/.test(text)) return undefined;
@@ -43,7 +44,7 @@ export function findHiddenFailure({ command, args, env }: ProcessInput): HiddenF
     behind: `${found.operator} ${name}`,
     words: [first, last],
   };
-}
+});
 
 interface Found {
   readonly operator: string;

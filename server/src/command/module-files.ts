@@ -1,3 +1,4 @@
+import { once } from '../yaml/once.ts';
 import type { ProcessInput } from './processes.ts';
 import { allCommands, baseName, readCommandLine, type Word } from './shell.ts';
 
@@ -10,7 +11,7 @@ export interface FileAsModule {
 }
 
 /** The files behind `-m` of Python or of a launcher of Python: `python -m train.py`, `torchrun --nnodes=2 -m train.py`. */
-export function findFilesAsModules(input: ProcessInput): readonly FileAsModule[] {
+export const findFilesAsModules = once((input: ProcessInput): readonly FileAsModule[] => {
   const { statements } = readCommandLine(input.command, input.args, input.env);
   return allCommands(statements).flatMap(({ words }) => {
     const texts = words.map(({ text }) => text);
@@ -28,7 +29,7 @@ export function findFilesAsModules(input: ProcessInput): readonly FileAsModule[]
     const module = word.text.replace(/^\.?\/+|\.py$/g, '').replaceAll('/', '.');
     return [{ program: baseName(program), word, module }];
   });
-}
+});
 
 function isPython(text: string): boolean {
   return /^python[\d.]*$/.test(baseName(text));

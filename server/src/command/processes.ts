@@ -53,7 +53,7 @@ export const findLocalProcesses = once((input: ProcessInput): readonly LocalProc
 });
 
 /** The numbers of nodes that launchers expect (`--nnodes=4`); null for the range of an elastic launch. */
-export function findNodeCounts(input: ProcessInput): readonly LocalProcesses[] {
+export const findNodeCounts = once((input: ProcessInput): readonly LocalProcesses[] => {
   const commands = allCommands(readCommandLine(input.command, input.args, input.env).statements);
   return commands.flatMap((command) => {
     const launcher = launcherOf(command, 'nodes');
@@ -63,7 +63,7 @@ export function findNodeCounts(input: ProcessInput): readonly LocalProcesses[] {
       )
       .map((flag) => processesOf('launch', flag, command));
   });
-}
+});
 
 /** A trainer of PyTorch Lightning starts its own processes, and waits for those of the other nodes. */
 const ownNodes: ReadonlySet<string> = new Set(['trainer.num-nodes']);
@@ -79,7 +79,7 @@ export interface MpiProcesses extends LocalProcesses {
 }
 
 /** The processes that each mpirun of a command line starts, if it says how many. */
-export function findMpiProcesses(input: ProcessInput): readonly MpiProcesses[] {
+export const findMpiProcesses = once((input: ProcessInput): readonly MpiProcesses[] => {
   const commands = allCommands(readCommandLine(input.command, input.args, input.env).statements);
   return commands.flatMap((command) => {
     const launchers = programsWith('ranks');
@@ -97,7 +97,7 @@ export function findMpiProcesses(input: ProcessInput): readonly MpiProcesses[] {
       ? []
       : [{ ...processesOf('launch', flag, command), oversubscribes, program: launcher, line }];
   });
-}
+});
 
 function processesInCommand(command: SimpleCommand): readonly LocalProcesses[] {
   const launcher = launcherOf(command, 'nodes') ?? launcherOf(command, 'processes-per-node');

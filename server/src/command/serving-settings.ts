@@ -1,4 +1,5 @@
 import type { FlagMeaning } from '../catalog/flag-records.ts';
+import { once } from '../yaml/once.ts';
 import { type Engine, engineOf } from './engines.ts';
 import { type FlagName, meaningOf } from './flag-meaning.ts';
 import { readFlags } from './flags.ts';
@@ -68,7 +69,7 @@ export function readServerStart(
 }
 
 /** The models that a command line loads into Ollama by `ollama pull` or `ollama run`. */
-export function pulledModels(input: ProcessInput): readonly string[] {
+export const pulledModels = once((input: ProcessInput): readonly string[] => {
   const { statements } = readCommandLine(input.command, input.args, input.env);
   const names = allCommands(statements).flatMap(({ words }) => {
     const isOllama = words.some(({ text }) => baseName(text) === 'ollama');
@@ -76,7 +77,7 @@ export function pulledModels(input: ProcessInput): readonly string[] {
     return (first && expand(first.text, input)) ?? [];
   });
   return [...new Set(names)];
-}
+});
 
 /** `ollama pull` and `ollama run` name the model of the server that runs in the same container. */
 function withSubcommand(program: string | undefined, { words }: SimpleCommand): string | undefined {

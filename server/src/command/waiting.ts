@@ -110,7 +110,7 @@ function followsFile(statement: Statement): Wait | undefined {
 }
 
 /** Whether a command line certainly does no work: it only prints, lists devices or waits, as a smoke test does. */
-export function doesNothing({ command, args, env }: ProcessInput): boolean {
+export const doesNothing = once(({ command, args, env }: ProcessInput): boolean => {
   const { complete, statements } = readCommandLine(command, args, env);
   return complete && statements.length > 0 && statements.every((one) => waitOf(one) !== undefined || isIdle(one));
-}
+});

@@ -20,7 +20,7 @@ export function notebookLogins({ env, command, args, image }: Container): readon
     if (isLogin(value.value)) found.push({ text: value, start: 0, end: value.value.length });
   }
   for (const text of [...command, ...args]) {
-    if (text.value.length > LONGEST || isTemplated(text.at)) continue;
+    if (text.value.length > LONGEST || !mayHaveFlag.test(text.value) || isTemplated(text.at)) continue;
     for (const { 0: all, 1: login = '', index } of text.value.matchAll(flag))
       if (isLogin(login)) found.push({ text, start: index + all.length - login.length, end: index + all.length });
   }
@@ -33,6 +33,7 @@ const LONGEST = 20_000;
 /** Flags of Jupyter's applications: `--ServerApp.token=…`. */
 const applications = oneOf('NotebookApp ServerApp LabApp IdentityProvider PasswordIdentityProvider');
 const word = /[^\s'"`$<>{}();&|]+/.source;
+const mayHaveFlag = /\.(?:token|password)/;
 const flag = new RegExp(`--(?:${applications})\\.(?:token|password)(?:=|\\s+)['"]?(${word})`, 'g');
 
 const ideImage = /(?:code-server|openvscode-server|rstudio)(?::|@|$)/;

@@ -8,7 +8,7 @@ import { cursorsIn } from './written.ts';
 export interface PathTree<T> {
   /** What belongs to the paths that end here. */
   readonly values: T[];
-  readonly branches: (readonly [step: string, tree: PathTree<T>])[];
+  readonly branches: { readonly step: string; readonly tree: PathTree<T> }[];
 }
 
 export function pathTree<T>(paths: readonly (readonly [path: string, value: T])[]): PathTree<T> {
@@ -18,10 +18,10 @@ export function pathTree<T>(paths: readonly (readonly [path: string, value: T])[
 }
 
 function branchOf<T>(tree: PathTree<T>, step: string): PathTree<T> {
-  const known = tree.branches.find(([own]) => own === step);
-  if (known !== undefined) return known[1];
+  const known = tree.branches.find((one) => one.step === step);
+  if (known !== undefined) return known.tree;
   const branch: PathTree<T> = { values: [], branches: [] };
-  tree.branches.push([step, branch]);
+  tree.branches.push({ step, tree: branch });
   return branch;
 }
 
@@ -40,7 +40,7 @@ export function placesInTree<T>(root: Cursor | undefined, tree: PathTree<T>): re
 
 function search<T>(at: Cursor, { values, branches }: PathTree<T>, found: PlaceInTree<T>[]): void {
   for (const value of values) found.push({ at, value });
-  for (const [step, tree] of branches) {
+  for (const { step, tree } of branches) {
     if (step === '*') {
       for (const each of cursorsIn(at)) search(each, tree, found);
       continue;

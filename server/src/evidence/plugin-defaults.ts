@@ -74,6 +74,7 @@ export interface UncreatedConfig {
  */
 export function uncreatedConfigs(manifest: Manifest): readonly UncreatedConfig[] {
   const carried = inlineValues(manifest).filter(({ chart }) => chart === 'gpu-operator');
+  if (carried.length === 0) return [];
   const spec = getIn(manifest.root, 'spec');
   const layers = [
     getIn(spec, 'valuesFrom'),

@@ -8,6 +8,7 @@ import { wordsOf } from '../command/name-words.ts';
 import { countedToSave, countsEpochs } from '../command/save-interval.ts';
 import { allCommands, baseName, readScript, type Word } from '../command/shell.ts';
 import { countIn } from '../model/count.ts';
+import { once } from '../model/once.ts';
 import { commandLineOf } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import type { Cursor } from '../yaml/cursor.ts';
@@ -30,7 +31,7 @@ export interface NoCheckpoint {
 }
 
 /** Why the run never writes a checkpoint; undefined if it may write one. */
-export function neverSaves(container: Container): NoCheckpoint | undefined {
+export const neverSaves = once((container: Container): NoCheckpoint | undefined => {
   for (const words of commandsOf(container)) {
     const flags = [...readFlags(words), ...yacsOverrides(words)];
     const found =
@@ -58,17 +59,17 @@ export function neverSaves(container: Container): NoCheckpoint | undefined {
     return cause;
   }
   return undefined;
-}
+});
 
 /** The flag that disables resuming, unless another flag enables it or names the checkpoint to resume from. */
-export function resumeOff(container: Container): Flag | undefined {
+export const resumeOff = once((container: Container): Flag | undefined => {
   for (const words of commandsOf(container)) {
     const flags = readFlags(words);
     const off = flags.find((flag) => !flag.dynamic && (isOff(flag) || isNegated(flag)));
     if (off !== undefined && !flags.some(resumes)) return off;
   }
   return undefined;
-}
+});
 
 /** Whether a flag makes a run resume, or names what it resumes from. */
 export function resumes(flag: Flag): boolean {
@@ -76,10 +77,10 @@ export function resumes(flag: Flag): boolean {
   return means !== undefined && !/^(?:false|none|null|disable|no)$/i.test(flag.value ?? '');
 }
 
-export function commandsOf(container: Container): readonly (readonly Word[])[] {
+export const commandsOf = once((container: Container): readonly (readonly Word[])[] => {
   const line = commandLineOf(container);
   return allCommands(line.statements).map(({ words }) => words);
-}
+});
 
 function turnedOff(flags: readonly Flag[]): NoCheckpoint | undefined {
   const off = flags.find(

@@ -7,7 +7,11 @@ import type { Span } from '../yaml/span.ts';
 
 /** The accelerators that a container requests, without those whose count is unknown or 0. */
 export function knownRequests({ accelerators }: Pick<Container, 'accelerators'>): readonly AcceleratorRequest[] {
-  return accelerators.filter(({ count }) => count !== null && count > 0);
+  return accelerators.every(isKnownRequest) ? accelerators : accelerators.filter(isKnownRequest);
+}
+
+function isKnownRequest({ count }: AcceleratorRequest): boolean {
+  return count !== null && count > 0;
 }
 
 /** Requests in words: `2 nvidia.com/gpu`. */

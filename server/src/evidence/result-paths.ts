@@ -1,6 +1,7 @@
 import { readFlags } from '../command/flags.ts';
 import { programWords } from '../command/programs.ts';
 import { baseName, type Word } from '../command/shell.ts';
+import { once } from '../model/once.ts';
 import { commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 
@@ -12,7 +13,7 @@ export interface ResultPath {
 }
 
 /** The path for the results of the only program of a container that is known for that. */
-export function resultPath(container: Container): ResultPath | undefined {
+export const resultPath = once((container: Container): ResultPath | undefined => {
   for (const command of commandsIn(container)) {
     const { words, background } = command;
     if (background || words.some(({ dynamic }) => dynamic)) continue;
@@ -27,7 +28,7 @@ export function resultPath(container: Container): ResultPath | undefined {
       return { program: found.name, path: last.text, words: [last, last] };
   }
   return undefined;
-}
+});
 
 interface Program {
   readonly is: RegExp;

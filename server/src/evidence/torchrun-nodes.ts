@@ -47,12 +47,12 @@ export function launchAlone(
 }
 
 /** The flag by which torchrun starts a group of one node, in a script that starts nothing else. */
-export function loneFlag(input: ProcessInput): Word | undefined {
+export const loneFlag = once((input: ProcessInput): Word | undefined => {
   const commands = allCommands(readCommandLine(input.command, input.args, input.env).statements);
   const [launch, ...others] = commands.filter((one) => !isHarmless(one));
   if (launch === undefined || others.length > 0 || differsByRank(input)) return undefined;
   return ownFlags(launch).find(({ name }) => name === 'standalone')?.word;
-}
+});
 
 /** Whether a script reads its rank for more than torchrun: each pod may have its own work, or only some pods have any. */
 export const differsByRank = once(({ command, args }: ProcessInput): boolean => {

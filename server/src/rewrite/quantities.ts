@@ -5,8 +5,9 @@ import type { YamlDocument } from '../yaml/node.ts';
 import { type Edits, joinEdits } from './fix.ts';
 
 /** The quantities in which a request's count is written, limits first. */
-export function writtenQuantities(request: AcceleratorRequest): readonly Quantity[] {
-  return [request.limit, request.request].filter((quantity) => quantity !== undefined);
+export function writtenQuantities({ limit, request }: AcceleratorRequest): readonly Quantity[] {
+  if (limit === undefined) return request === undefined ? [] : [request];
+  return request === undefined ? [limit] : [limit, request];
 }
 
 /** Whether Kubernetes accepts the count: a whole number, not negative. */

@@ -19,6 +19,7 @@ import {
 } from '../yaml/cursor.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { table } from '../yaml/table.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
@@ -85,10 +86,9 @@ export default defineRule({
   manifest(manifest, context) {
     if (context.document.template) return;
     checkRuntime(manifest, context);
-    for (const [type, field, single, ...others] of roles) {
-      const specs = `${manifest.apiVersion}/${manifest.kind}` === type && getIn(manifest.root, 'spec', field);
-      if (specs) checkRoles(specs, single, [single, ...others], manifest.kind, context);
-    }
+    const known = rolesOf[`${manifest.apiVersion}/${manifest.kind}`];
+    const specs = known && getIn(manifest.root, 'spec', known.field);
+    if (known && specs) checkRoles(specs, known.roles[0], known.roles, manifest.kind, context);
   },
   podSet(podSet, context) {
     const { kind, apiVersion, partial } = context.workload;
@@ -132,11 +132,11 @@ function checkRuntime({ kind, apiVersion, root }: Manifest, { report }: RuleCont
  * The replica specs of each kind and their roles, first the one that has a single pod. Defaults correct their case.
  * https://github.com/kubeflow/trainer/tree/v1.9.4/pkg/webhooks, https://github.com/kubeflow/mpi-operator/blob/master/pkg/apis/kubeflow/validation/validation.go
  */
-const roles = [
-  ['kubeflow.org/v1/PyTorchJob', 'pytorchReplicaSpecs', 'Master', 'Worker'],
-  ['kubeflow.org/v1/XGBoostJob', 'xgbReplicaSpecs', 'Master', 'Worker'],
-  ['kubeflow.org/v2beta1/MPIJob', 'mpiReplicaSpecs', 'Launcher', 'Worker'],
-] as const;
+const rolesOf = table<{ readonly field: string; readonly roles: readonly [single: string, other: string] }>({
+  'kubeflow.org/v1/PyTorchJob': { field: 'pytorchReplicaSpecs', roles: ['Master', 'Worker'] },
+  'kubeflow.org/v1/XGBoostJob': { field: 'xgbReplicaSpecs', roles: ['Master', 'Worker'] },
+  'kubeflow.org/v2beta1/MPIJob': { field: 'mpiReplicaSpecs', roles: ['Launcher', 'Worker'] },
+});
 
 function checkRoles(
   specs: Cursor,

@@ -82,7 +82,9 @@ export default defineRule({
   severity: 'warning',
   workload(workload, { document, report }) {
     const { rayCluster, gang } = kindOf(workload);
-    if (workload.partial || !requestsAccelerators(workload) || !(spansPods(workload) || gang !== undefined)) return;
+    // Only Ray's images are compared with a field.
+    if (workload.partial || (workload.podSets.length < 2 && rayCluster === undefined)) return;
+    if (!requestsAccelerators(workload) || !(spansPods(workload) || gang !== undefined)) return;
     const first = new Map<string, Version>();
     for (const { containers } of workload.podSets) {
       const [main] = containers.filter(({ type }) => type === 'app');

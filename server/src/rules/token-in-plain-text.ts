@@ -19,6 +19,7 @@ import {
   rootCursor,
 } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { once } from '../yaml/once.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
@@ -91,13 +92,13 @@ export default defineRule({
     if (document.root === null) return;
     const root = rootCursor(document.root);
     if (!mayBeValues(root)) return;
-    if (modelToken.test(document.text)) checkValues(root, document, report);
+    if (mayHaveModelToken(document)) checkValues(root, document, report);
     checkHub(root, document, report);
   },
   manifest(manifest, { document, report }) {
     const { root, kind } = manifest;
     for (const { values } of inlineValues(manifest)) checkHub(values, document, report);
-    if (modelToken.test(document.text)) {
+    if (mayHaveModelToken(document)) {
       for (const { values } of inlineValues(manifest)) checkValues(values, document, report);
       for (const path of argoParameters) {
         for (const parameter of kind === 'Application' ? placesAt(root, path) : []) {
@@ -115,7 +116,7 @@ export default defineRule({
   container(container, { podSet, document, report }) {
     const usesDevices = namesAccelerators(podSet);
     // Tokens for models are for models wherever they are.
-    if (!usesDevices && !modelToken.test(document.text)) return;
+    if (!usesDevices && !mayHaveModelToken(document)) return;
     for (const { text, ...login } of usesDevices ? notebookLogins(container) : []) {
       report({
         severity: 'info',
@@ -186,7 +187,7 @@ const argoParameters = ['spec.source.helm.parameters.*', 'spec.sources.*.helm.pa
 /** `values`: only tokens for models count. */
 type Place = 'pod' | 'values' | 'secret';
 
-const modelToken = /hf_\w{30}|nvapi-/;
+const mayHaveModelToken = once(({ text }: YamlDocument) => /hf_\w{30}|nvapi-/.test(text));
 
 const ofModels: ReadonlySet<string> = new Set(['Hugging Face', 'NVIDIA', 'Weights & Biases']);
 
