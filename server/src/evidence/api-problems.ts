@@ -162,11 +162,12 @@ function isExpected(holder: ApiHolder, field: string): boolean {
 
 function visit(at: Cursor, type: ApiType, place: Place, walk: Walk): void {
   const { node } = at;
-  // The decoder accepts null everywhere.
-  const rendered = node.kind === 'scalar' && node.templated ? renderedProblem(node, type, walk.text) : undefined;
-  if (rendered !== undefined) report(rendered, at, type, place, walk);
-  if (node.kind === 'scalar' && (node.value === null || node.templated || isSketch(node))) return;
-  if (node.kind === 'scalar' && isInserted(node, type, place.field)) return;
+  if (node.kind === 'scalar') {
+    const rendered = node.templated ? renderedProblem(node, type, walk.text) : undefined;
+    if (rendered !== undefined) report(rendered, at, type, place, walk);
+    // The decoder accepts null everywhere.
+    if (node.value === null || node.templated || isSketch(node) || isInserted(node, type, place.field)) return;
+  }
   switch (type.form) {
     case 'any':
       return;
@@ -246,9 +247,9 @@ function isSketch(node: YamlNode): boolean {
 
 /** Whether a word such as `GPU_COUNT` stands where no text can be, so a program replaces it. Lists of words have constants such as `IPC_LOCK`. */
 function isInserted({ source, style }: YamlScalar, type: ApiType, field: string): boolean {
-  if (style !== 'plain' || !isConstantName(source)) return false;
+  if (type.form === 'string' || type.form === 'enum' || style !== 'plain' || !isConstantName(source)) return false;
   if (type.form === 'list') return type.of.form !== 'string' || field === 'command' || field === 'args';
-  return type.form !== 'string' && type.form !== 'enum';
+  return true;
 }
 
 /** Whether a container is part of a whole workload. */
@@ -314,13 +315,19 @@ function namesAccelerators(node: YamlNode, texts: boolean): boolean {
     return node.entries.some(({ key, value }) => isAccelerator(key) || namesAccelerators(value, texts));
   if (node.kind === 'seq') return node.items.some(({ value }) => namesAccelerators(value, texts));
   if (typeof node.value !== 'string') return false;
+  // Most values are single words.
+  if (!node.value.includes('/')) return passesGpus(node.value) || (texts && hasAcceleratorLines(node.value));
   // As in `limits: nvidia.com/gpu=1` and in what Docker Compose calls a driver or a runtime.
   return (
-    node.value === 'nvidia' ||
     passesGpus(node.value) ||
-    (texts && node.value.includes('\n') && acceleratorWords.test(node.value)) ||
+    (texts && hasAcceleratorLines(node.value)) ||
     acceleratorResource(/^[^\s=:,]{0,80}/.exec(node.value)?.[0] ?? '') !== undefined
   );
+}
+
+/** Whether a text of several lines, such as values of a chart, names accelerators. */
+function hasAcceleratorLines(text: string): boolean {
+  return text.includes('\n') && acceleratorWords.test(text);
 }
 
 function isAccelerator(key: string): boolean {

@@ -1,5 +1,5 @@
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
-import { isUnknown, placesAt } from '../evidence/written.ts';
+import { cursorsIn, isUnknown, placesAt } from '../evidence/written.ts';
 import type { PodSet } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isRepeated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -64,14 +64,13 @@ export default defineRule({
     if (!isPodSpec(podSet, context.workload) || context.document.template) return;
     const { pod } = podSet;
     const containers = [...placesAt(pod, 'initContainers.*'), ...placesAt(pod, 'containers.*')];
-    const at = (path: string) => placesAt(pod, path);
-    checkUnique('containers are named', [...at('initContainers.*.name'), ...at('containers.*.name')], context);
-    checkUnique('volumes are named', at('volumes.*.name'), context);
-    checkUnique('claims are named', at('resourceClaims.*.name'), context);
+    checkUnique('containers are named', named(containers, 'name'), context);
+    checkUnique('volumes are named', namedIn(pod, 'volumes', 'name'), context);
+    checkUnique('claims are named', namedIn(pod, 'resourceClaims', 'name'), context);
     for (const container of containers) {
-      checkUnique('volumes are mounted at', placesAt(container, 'volumeMounts.*.mountPath'), context);
-      checkUnique('devices are at', placesAt(container, 'volumeDevices.*.devicePath'), context);
-      checkUnique('ports are named', placesAt(container, 'ports.*.name'), context);
+      checkUnique('volumes are mounted at', namedIn(container, 'volumeMounts', 'mountPath'), context);
+      checkUnique('devices are at', namedIn(container, 'volumeDevices', 'devicePath'), context);
+      checkUnique('ports are named', namedIn(container, 'ports', 'name'), context);
       checkVariables(container, context);
       checkUnique('uses of a claim are named', wholeClaims(container), context);
     }
@@ -79,10 +78,22 @@ export default defineRule({
   },
 });
 
+/** The names in a list of an object. One item has no namesake, and most lists have no more or are absent. */
+function namedIn(owner: Cursor, list: string, key: string): readonly Cursor[] {
+  const at = getIn(owner, list);
+  return at === undefined ? [] : named(cursorsIn(at), key);
+}
+
+function named(all: readonly Cursor[], key: string): readonly Cursor[] {
+  return all.length < 2 ? [] : all.flatMap((one) => getIn(one, key) ?? []);
+}
+
 /** The API server accepts them, and the last one applies. It may add to the one before: `$(NAME):/opt/lib`. */
 function checkVariables(container: Cursor, { report }: PodSetContext): void {
+  const variables = placesAt(container, 'env.*');
+  if (variables.length < 2) return;
   const values = new Map<string, string>();
-  for (const variable of placesAt(container, 'env.*')) {
+  for (const variable of variables) {
     const at = getIn(variable, 'name');
     const [name, value] = [asText(at), asText(getIn(variable, 'value'))];
     if (at === undefined || name === undefined || value === undefined || isRepeated(variable)) continue;
@@ -98,8 +109,10 @@ function checkVariables(container: Cursor, { report }: PodSetContext): void {
 }
 
 function wholeClaims(container: Cursor): readonly Cursor[] {
-  const claims = placesAt(container, 'resources.claims.*');
-  return claims.flatMap((claim) => (getIn(claim, 'request') === undefined ? (getIn(claim, 'name') ?? []) : []));
+  const claims = getIn(container, 'resources', 'claims');
+  return (claims === undefined ? [] : cursorsIn(claims)).flatMap((claim) =>
+    getIn(claim, 'request') === undefined ? (getIn(claim, 'name') ?? []) : [],
+  );
 }
 
 function checkUnique(what: string, names: readonly Cursor[], context: PodSetContext): void {

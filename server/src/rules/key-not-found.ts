@@ -1,6 +1,7 @@
 import { nearestOfFew } from '../catalog/spelling.ts';
 import { dataKinds, filesNamedIn, filesOfVolume } from '../evidence/config-files.ts';
 import { controllerKeys } from '../evidence/config-keys.ts';
+import { pathTree, placesInTree } from '../evidence/path-tree.ts';
 import { isPodSpec } from '../evidence/rejection.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { placesAt, writtenText } from '../evidence/written.ts';
@@ -107,12 +108,7 @@ export default defineRule({
   podSet(podSet, context) {
     const { pod } = podSet;
     if (!requestsAccelerators(podSet) || !isPodSpec(podSet, context.workload)) return;
-    for (const list of ['containers', 'initContainers'])
-      for (const source of placesAt(pod, `${list}.*.env.*.valueFrom.*`)) check(source, 'key', context);
-    for (const path of ['volumes.*.*', 'volumes.*.projected.sources.*.*'])
-      for (const source of placesAt(pod, path)) check(source, 'items.*.key', context);
-    for (const source of placesAt(pod, 'containers.*.envFrom.*.secretRef')) checkAll(source, context);
-    for (const at of placesAt(pod, 'imagePullSecrets.*.name')) checkPullSecret(at, context);
+    for (const { at, value } of placesInTree(pod, readers)) value(at, context);
   },
   container(container, context) {
     if (container.volumeMounts.length === 0 || !requestsAccelerators(context.podSet)) return;
@@ -121,6 +117,24 @@ export default defineRule({
     checkFiles(container, context);
   },
 });
+
+/** Where pods read other objects, with what is checked there. */
+const readers = pathTree<(at: Cursor, context: PodSetContext) => void>([
+  ['containers.*.env.*.valueFrom.*', checkKey],
+  ['initContainers.*.env.*.valueFrom.*', checkKey],
+  ['volumes.*.*', checkItems],
+  ['volumes.*.projected.sources.*.*', checkItems],
+  ['containers.*.envFrom.*.secretRef', checkAll],
+  ['imagePullSecrets.*.name', checkPullSecret],
+]);
+
+function checkKey(source: Cursor, context: PodSetContext): void {
+  check(source, 'key', context);
+}
+
+function checkItems(source: Cursor, context: PodSetContext): void {
+  check(source, 'items.*.key', context);
+}
 
 /** Reports a Secret of which a pod reads all keys, if one of them is plain text. */
 function checkAll(source: Cursor, { crossReferences, manifest, report }: PodSetContext): void {

@@ -69,11 +69,14 @@ export default defineRule({
   manifest(manifest, context) {
     if (!isServedKind(manifest)) return;
     const rejection = 'the API server rejects the object';
-    const at = (path: string) => placesAt(manifest.root, path);
-    for (const labels of at('metadata.labels')) checkMap(labels, 'Label', rejection, context);
-    for (const annotations of at('metadata.annotations')) checkKeys(annotations, 'Annotation', rejection, context);
-    if (!/^(apps|policy|batch|autoscaling)$/.test(groupOf(manifest.apiVersion))) return;
-    for (const labels of at('spec.selector.matchLabels')) {
+    const metadata = getIn(manifest.root, 'metadata');
+    const labels = getIn(metadata, 'labels');
+    if (labels !== undefined) checkMap(labels, 'Label', rejection, context);
+    const annotations = getIn(metadata, 'annotations');
+    if (annotations !== undefined) checkKeys(annotations, 'Annotation', rejection, context);
+    const selector = getIn(manifest.root, 'spec', 'selector');
+    if (selector === undefined || !/^(apps|policy|batch|autoscaling)$/.test(groupOf(manifest.apiVersion))) return;
+    for (const labels of placesAt(selector, 'matchLabels')) {
       checkKeys(labels, 'Selector', rejection, context);
       for (const value of entries(labels)) {
         // The label that it selects is reported.
@@ -82,7 +85,7 @@ export default defineRule({
         checkValue(value, ` of selector ${shorten(keyOf(value), 28)}`, rejection, context);
       }
     }
-    for (const values of at('spec.selector.matchExpressions.*.values.*')) {
+    for (const values of placesAt(selector, 'matchExpressions.*.values.*')) {
       checkValue(values, ' of the selector', rejection, context);
     }
   },

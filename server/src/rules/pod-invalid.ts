@@ -131,10 +131,9 @@ function checkNames({ pod }: PodSet, { report, workload }: PodSetContext): void 
       });
     }
   }
-  for (const list of placesAt(pod, 'containers')) {
-    if (items(list).length > 0 || list.node.kind !== 'seq' || isIncomplete(list)) continue;
-    report({ message: `A pod needs at least one container: ${rejectionOf(workload)}`, span: keySpanOf(list) });
-  }
+  const list = getIn(pod, 'containers');
+  if (list?.node.kind !== 'seq' || list.node.items.length > 0 || isIncomplete(list)) return;
+  report({ message: `A pod needs at least one container: ${rejectionOf(workload)}`, span: keySpanOf(list) });
 }
 
 /** They are added to a running pod; an exported pod has them, and its status. */
