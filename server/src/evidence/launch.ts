@@ -77,9 +77,10 @@ export function checkpointSigns(container: Container): readonly CheckpointSign[]
 
 /** The number of whole GPUs that only this container uses; null if it is unknown, or if the nodes share or partition their GPUs. */
 export function wholeGpus(container: Container, podSet: PodSet): number | null {
-  const [only, ...others] = container.accelerators.filter(isRequested);
+  const requested = container.accelerators.filter(isRequested);
+  const only = requested[0];
   if (only === undefined) return claimedGpus(container, podSet) ?? gpusOfPod(container, podSet);
-  if (others.length > 0 || only.form !== 'whole' || !isGpu(only)) return null;
+  if (requested.length > 1 || only.form !== 'whole' || !isGpu(only)) return null;
   const inPod = acceleratorByName(podSet.accelerators, only.resource);
   return inPod !== undefined && inPod.devices === inPod.perPod ? only.count : null;
 }

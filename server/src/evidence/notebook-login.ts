@@ -1,4 +1,5 @@
 import { oneOf } from '../catalog/word-patterns.ts';
+import { once } from '../model/once.ts';
 import type { Container } from '../model/workload.ts';
 import { isTemplated, type Located } from '../yaml/cursor.ts';
 import { isPlaceholder } from '../yaml/placeholder.ts';
@@ -11,7 +12,7 @@ export interface Login {
 }
 
 /** The tokens and passwords that a container sets for its notebook or IDE in plain text. Empty ones and hashes are not secrets. */
-export function notebookLogins({ env, command, args, image }: Container): readonly Login[] {
+export const notebookLogins = once(({ env, command, args, image }: Container): readonly Login[] => {
   const isIde = image !== undefined && ideImage.test(image.value);
   const found: Login[] = [];
   for (const { name, value } of env) {
@@ -25,7 +26,7 @@ export function notebookLogins({ env, command, args, image }: Container): readon
       if (isLogin(login)) found.push({ text, start: index + all.length - login.length, end: index + all.length });
   }
   return found;
-}
+});
 
 /** A longer script is not read. */
 const LONGEST = 20_000;

@@ -15,10 +15,10 @@ export interface Rollout {
 
 /** The rolling update of a Deployment. Undefined for other kinds and strategies, and if templates decide. */
 export function rolloutOf({ kind, manifest, podSets, partial }: Workload): Rollout | undefined {
-  const spec = getIn(manifest.root, 'spec');
-  const strategy = getIn(spec, 'strategy');
   const [podSet] = podSets;
   if (kind !== 'Deployment' || partial || podSet === undefined) return undefined;
+  const spec = getIn(manifest.root, 'spec');
+  const strategy = getIn(spec, 'strategy');
   const type = getIn(strategy, 'type');
   if ((asText(type) ?? 'RollingUpdate') !== 'RollingUpdate' || [strategy, spec].some(isIncomplete)) return undefined;
   const rolling = getIn(strategy, 'rollingUpdate');

@@ -66,9 +66,9 @@ export function modelLoader(
  */
 function isLlmTriton({ at, image, command, args, env }: Container): boolean {
   const words = [...command, ...args];
-  const paths = ['livenessProbe', 'readinessProbe'].map((probe) => asText(getIn(at, probe, 'httpGet', 'path')) ?? '');
-  if (!paths.some((path) => path.startsWith('/v2/health/')) && !words.some(({ value }) => /tritonserver/.test(value)))
-    return false;
+  const isProbed = (probe: string) => asText(getIn(at, probe, 'httpGet', 'path'))?.startsWith('/v2/health/') === true;
+  const isStarted = words.some(({ value }) => value.includes('tritonserver'));
+  if (!isStarted && !isProbed('livenessProbe') && !isProbed('readinessProbe')) return false;
   const texts = [...words, ...env.flatMap(({ value }) => value ?? []), ...(image ? [image] : [])];
   // In its explicit mode, it answers without models.
   if (texts.some(({ value }) => /model-control-mode[= ]?(?:explicit|poll)/.test(value))) return false;

@@ -16,10 +16,10 @@ export const processInput = once(
 );
 
 /** The command line of a container, as far as its text is known. */
-export function commandLineOf(container: Container): ReturnType<typeof readCommandLine> {
+export const commandLineOf = once((container: Container): ReturnType<typeof readCommandLine> => {
   const { command, args, env } = processInput(container);
   return readCommandLine(command, args, env);
-}
+});
 
 /** All commands of a container's command line. */
 export function commandsIn(container: Container): readonly SimpleCommand[] {

@@ -4,6 +4,7 @@ import type { Container } from '../model/workload.ts';
 import { type Cursor, entries, getIn, keyOf } from '../yaml/cursor.ts';
 import { renameKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { once } from '../yaml/once.ts';
 import { type Fix, fix, type Safety } from './fix.ts';
 import { isWhole } from './quantities.ts';
 
@@ -13,9 +14,10 @@ export function meantName(written: string): string | undefined {
 }
 
 /** The entries of limits, followed by those of requests. */
-export function writtenResources({ resources }: Container): readonly Cursor[] {
-  return [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))];
-}
+export const writtenResources = once(({ resources }: Container): readonly Cursor[] => [
+  ...entries(getIn(resources, 'limits')),
+  ...entries(getIn(resources, 'requests')),
+]);
 
 /**
  * Corrects a resource's name in limits and requests, in which it may be misspelled differently or only once. Undefined unless the result

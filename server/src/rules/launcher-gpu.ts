@@ -102,12 +102,13 @@ export default defineRule({
   severity: 'warning',
   podSet(podSet, context) {
     const { workload, document } = context;
+    const { containers } = podSet;
+    if (containers.every(({ accelerators }) => accelerators.length === 0)) return;
     const waits = waitsFor(podSet, workload);
-    const held = heldBy(podSet.containers.filter(({ type }) => type !== 'init'));
-    for (const container of podSet.containers) {
+    for (const container of containers) {
       const requests = knownRequests(container);
       if (requests.length === 0) continue;
-      const helper = waits ?? downloads(container, requests, held) ?? exporter(container, requests);
+      const helper = waits ?? downloads(container, requests, podSet) ?? exporter(container, requests);
       if (helper === undefined || isIncomplete(container.resources)) continue;
       const [name, task] = helper;
       const idle =
@@ -164,9 +165,10 @@ function exporter({ image, repository }: Container, requests: ReturnType<typeof 
 function downloads(
   container: Container,
   requests: ReturnType<typeof knownRequests>,
-  held: ReadonlyMap<string, number>,
+  { containers }: PodSet,
 ): Helper | undefined {
   if (container.type !== 'init' || container.command.length === 0) return undefined;
+  const held = heldBy(containers.filter(({ type }) => type !== 'init'));
   if (requests.some(({ resource, count }) => (count ?? 0) <= (held.get(resource) ?? 0))) return undefined;
   return onlyFetches(container) ? [`The init container ${container.name}`, 'downloads files'] : undefined;
 }

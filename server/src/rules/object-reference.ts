@@ -129,7 +129,7 @@ export default defineRule({
     }
   },
   podSet(podSet, context) {
-    if (!isWholePod(podSet, context.workload)) return;
+    if (!podSet.containers.some((one) => mountsOf(one).length > 0) || !isWholePod(podSet, context.workload)) return;
     const volumes = getIn(podSet.pod, 'volumes');
     if (isIncomplete(volumes) || isIncomplete(podSet.pod) || isTemplated(volumes)) return;
     // StatefulSets and LeaderWorkerSets make volumes of claims, and so do newer JobSets.
@@ -153,9 +153,10 @@ const claimPaths = [
 /** Volumes that the API server adds for the token of a pod, whose printed form has the mount, and the MPI operator for hosts and keys. */
 const added = /^(?:kube-api-access-|mpi-job-|ssh-auth$)/;
 
+const mountsOf = ({ at }: Container) => ['volumeMounts', 'volumeDevices'].flatMap((key) => items(getIn(at, key)));
+
 function checkMounts(container: Container, volumes: readonly string[], podSet: PodSet, context: PodSetContext): void {
-  const mounts = [...items(getIn(container.at, 'volumeMounts')), ...items(getIn(container.at, 'volumeDevices'))];
-  for (const mount of mounts) {
+  for (const mount of mountsOf(container)) {
     const at = getIn(mount, 'name');
     const name = writtenText(at);
     if (at === undefined || name === undefined || volumes.includes(name) || added.test(name)) continue;

@@ -187,7 +187,8 @@ function checkDeadline(container: Container, { workload, podSet, options, report
 
 /** The time that a replica of SkyServe has to become ready, if a text sets it and nothing downloads its model before. */
 function replicaDelay({ manifest: { root }, kind }: Workload): Cursor | undefined {
-  const delay = kind === 'Task' ? getIn(root, 'service', 'readiness_probe', 'initial_delay_seconds') : undefined;
+  if (kind !== 'Task') return undefined;
+  const delay = getIn(root, 'service', 'readiness_probe', 'initial_delay_seconds');
   const isPrepared = ['file_mounts', 'storage_mounts', 'volumes'].some((key) => getIn(root, key) !== undefined);
   return isPrepared || /download|snapshot/i.test(asText(getIn(root, 'setup')) ?? '') ? undefined : delay;
 }

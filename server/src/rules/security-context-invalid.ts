@@ -98,6 +98,7 @@ export default defineRule({
   container(container, context) {
     if (!isPodSpec(context.podSet, context.workload)) return;
     const security = getIn(container.at, 'securityContext');
+    if (security === undefined && getIn(context.podSet.pod, 'securityContext') === undefined) return;
     checkEscalation(security, context);
     checkProfiles(security, context);
     checkRoot(container, context.podSet, context);

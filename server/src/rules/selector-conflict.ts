@@ -87,6 +87,7 @@ export default defineRule({
       context.report({ message, span: spanOfSelector(slice) });
       return;
     }
+    if (selectors.length + podSet.avoided.length < 2) return;
     // Capped, because each is compared with all earlier ones.
     const known = selectors
       .filter(

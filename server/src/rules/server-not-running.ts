@@ -167,13 +167,14 @@ const sidecars = new WeakMap<PodSet, boolean>();
 
 /** The first client in the script of a pod's only container, if all that runs before it certainly starts no server. */
 function earlyClient(container: Container, podSet: PodSet): Client | undefined {
+  const [first] = clientsIn(container);
+  if (first === undefined) return undefined;
   const { at } = container;
   const isOther = (other: Container) => other !== container && (other.type !== 'init' || mayBeSidecar(other));
   const lists = [...['env', 'command', 'args'].map((key) => getIn(at, key)), at, at.parent];
   const isHidden = lists.some(isUnseen) || isUnseen(getIn(podSet.pod, 'initContainers'));
   if (isHidden || isTemplated(getIn(podSet.pod, 'hostNetwork')) || podSet.containers.some(isOther)) return undefined;
-  const [first] = clientsIn(container);
-  if (first === undefined || namesServer(container)) return undefined;
+  if (namesServer(container)) return undefined;
   // The entrypoint of another image may start a server before its arguments.
   const isOwn = /(?:^|\/)ollama\/ollama$/.test(imageParts(container.image?.value ?? '').repository);
   if (container.command.length === 0 && !isOwn) return undefined;

@@ -127,6 +127,10 @@ export default defineRule({
     }
     for (const password of usesDevices ? writtenPasswords(container) : []) reportPassword(password, document, report);
     const { env, command, args } = container;
+    if (
+      ![...command, ...args].concat(env.flatMap(({ value }) => value ?? [])).some(({ value }) => longWord.test(value))
+    )
+      return;
     const written = env.flatMap(({ name, value }) => (value === undefined ? [] : [{ name, text: value }]));
     const words = [...command, ...args].map((text, at, all) => {
       const before = all.slice(Math.max(0, at - 2), at).map(({ value }) => value.slice(-30));
