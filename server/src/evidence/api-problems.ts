@@ -163,6 +163,8 @@ function isExpected(holder: ApiHolder, field: string): boolean {
 function visit(at: Cursor, type: ApiType, place: Place, walk: Walk): void {
   const { node } = at;
   if (node.kind === 'scalar') {
+    // Most values.
+    if (type.form === 'string' && typeof node.value === 'string' && !node.templated) return;
     const rendered = node.templated ? renderedProblem(node, type, walk.text) : undefined;
     if (rendered !== undefined) report(rendered, at, type, place, walk);
     // The decoder accepts null everywhere.

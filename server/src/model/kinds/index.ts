@@ -77,7 +77,8 @@ const none: readonly KindEntry[] = [];
 
 /** The same, but for an unknown group, the entry of a kind with the same name: forks and old groups have the same shape. */
 export function likeKind(group: string, kind: string): KindEntry | undefined {
-  return kindEntry(group, kind) ?? sameNamedKinds(kind)[0];
+  const same = sameNamedKinds(kind);
+  return same.find((entry) => entry.group === group) ?? same[0];
 }
 
 /** What is known of a workload's kind; for an unknown group, of a kind with the same name. */
