@@ -35,7 +35,7 @@ export function chosen(candidates: readonly PricedOffer[], request: Request, pri
   if (request.each) return [...prices].sort(byAmount);
   const cards = ({ offer }: PodPrice) => cardsOf(offer, request.devices);
   const fewest = Math.min(...prices.map(cards));
-  const [best] = prices.filter((price) => cards(price) === fewest).sort(byAmount);
+  const [best] = prices.filter((price) => cards(price) === fewest).sort(byMachine);
   return best === undefined ? [] : [best];
 }
 
@@ -63,6 +63,12 @@ function cardsOf(offer: PricedOffer, devices: number): number {
 /** Whether the price has a date or is the project's own. */
 export function isCertain({ offer, pricing }: Pick<PodPrice, 'offer' | 'pricing'>): boolean {
   return priceSource(offer, pricing).date !== null || offer.own === 'gpu' || offer.own === 'instance';
+}
+
+/** Compares by the whole machines, which an autoscaler buys, whatever part of them the pod takes. */
+function byMachine(a: PodPrice, b: PodPrice): number {
+  const whole = ({ offer, hourly, share }: PodPrice) => (isPerDevice(offer) ? hourly : hourly / share);
+  return whole(a) - whole(b) || byAmount(a, b);
 }
 
 /** Compares by US dollars per hour. */
