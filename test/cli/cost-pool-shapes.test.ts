@@ -194,6 +194,43 @@ spec: {template: {spec: {instanceType: g6.12xlarge}}}
   expect(await listed({ 'a.yaml': coreweave('targetNodes: "{{ .Values.nodes }}"') })).toContain('limit unknown');
 });
 
+test('pools of Rancher with their machines, also in another file, and of k0rdent', async () => {
+  const cluster = (size: string) => `apiVersion: provisioning.cattle.io/v1
+kind: Cluster
+metadata: {name: studio, namespace: fleet-default}
+spec:
+  rkeConfig:
+    machinePools:
+      - {name: paint, ${size}, workerRole: true, machineConfigRef: {kind: Amazonec2Config, name: paint}}
+      - {name: plain, quantity: 2, workerRole: true, machineConfigRef: {kind: Amazonec2Config, name: plain}}
+`;
+  const machine = (name: string, type: string) => `apiVersion: rke-machine-config.cattle.io/v1
+kind: Amazonec2Config
+metadata: {name: ${name}, namespace: fleet-default}
+instanceType: ${type}
+region: us-west-2
+`;
+  const machines = `${machine('paint', 'g6.2xlarge')}---\n${machine('plain', 'm6i.xlarge')}`;
+  // 2 × 0.9776, 5 × 0.9776.
+  const fixed = await listed({ 'a.yaml': `${cluster('quantity: 2')}---\n${machines}` });
+  expect(fixed).toContain('a.yaml:7  paint · g6.2xlarge · $0.98/h on demand per node · at most $1.96/h for 2 nodes\n');
+  expect(fixed).not.toContain('plain');
+  const scaled = { 'a.yaml': cluster('quantity: 2, autoscalingMinSize: 1, autoscalingMaxSize: 5'), 'b.yaml': machines };
+  expect(await listed(scaled)).toContain('at most $4.89/h for 5 nodes\n');
+  const workers = (type: string) => `apiVersion: k0rdent.mirantis.com/v1beta1
+kind: ClusterDeployment
+metadata: {name: edge}
+spec:
+  template: aws-standalone-cp-1-0-20
+  config: {region: us-west-2, workersNumber: 3, controlPlane: {instanceType: g6.xlarge}, worker: {instanceType: ${type}}}
+`;
+  // 3 × 0.9776.
+  expect(await listed({ 'a.yaml': workers('g6.2xlarge') })).toContain(
+    'edge · g6.2xlarge · $0.98/h on demand per node · at most $2.93/h for 3 nodes',
+  );
+  expect(await listed({ 'a.yaml': workers('m6i.xlarge') })).not.toContain('$');
+});
+
 test('a pool that takes reserved nodes first says that these are not priced', async () => {
   const pool = (capacity: string) => `apiVersion: karpenter.sh/v1
 kind: NodePool

@@ -16,8 +16,9 @@ import {
   keyOf,
 } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
+import { type LocatedPool, workerPools } from './cluster-pools.ts';
 import { type Field, fieldOf, isFields } from './fields.ts';
-import { machinePoolsAmong } from './machine-templates.ts';
+import { poolsWithTemplates, withTemplates } from './machine-templates.ts';
 import { poolInFields, withCount } from './pool-fields.ts';
 import { computeClassPools, eksctlPool, karpenterPool } from './pool-nodes.ts';
 import { pulumiPools } from './pulumi-pools.ts';
@@ -39,12 +40,9 @@ export interface GpuPool {
 }
 
 /** The pools of GPU nodes that an object of a file describes, each with the mapping that describes it. `all`: the objects of the file. */
-export function locatedPools(
-  manifest: Manifest,
-  all: () => readonly Manifest[],
-): readonly { readonly pool: NodePool; readonly at: Cursor }[] {
-  if (manifest.kind === 'MachineDeployment')
-    return machinePoolsAmong(manifest, all()).map((pool) => ({ pool, at: manifest.root }));
+export function locatedPools(manifest: Manifest, all: () => readonly Manifest[]): readonly LocatedPool[] {
+  const described = poolsWithTemplates(manifest);
+  if (described !== undefined) return withTemplates(described, all());
   const listed = listedPools(manifest);
   if (listed !== undefined) return listed;
   if (manifest.kind === 'ClusterConfig') return gpuPools(manifest).map(({ pool, owner }) => ({ pool, at: owner }));
@@ -59,15 +57,16 @@ export function poolsOf(manifest: Manifest): readonly NodePool[] {
   return (found.length === 0 ? gpuPools(manifest) : found).map(({ pool }) => pool);
 }
 
-/** The pools in a file that lists the resources of a cloud; undefined for other objects. */
+/** The pools in a file that lists the resources of a cloud, or of a whole cluster; undefined for other objects. */
 function listedPools(manifest: Manifest): ReturnType<typeof locatedPools> | undefined {
   const group = groupOf(manifest.apiVersion);
   if (group === 'cloudformation') return stackPools(manifest);
+  if (group === 'k0rdent.mirantis.com') return workerPools(manifest);
   return manifest.kind === 'Project' && group === 'pulumi.com' ? pulumiPools(manifest) : undefined;
 }
 
 /** The pools of a provider's own kind, each with the mapping that describes it. */
-export function poolsByFields(manifest: Manifest): readonly { readonly pool: NodePool; readonly at: Cursor }[] {
+export function poolsByFields(manifest: Manifest): readonly LocatedPool[] {
   const { root, apiVersion, kind } = manifest;
   const described = poolOfFields(groupOf(apiVersion), kind);
   if (described === undefined) return [];

@@ -4,18 +4,30 @@ import type { NodePool } from '../model/node-pool.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
 import { tableOf } from '../yaml/table.ts';
-import { fieldOf, isFields } from './fields.ts';
+import { type LocatedPool, rancherMachines, rancherPools } from './cluster-pools.ts';
+import { type Fields, fieldOf, isFields } from './fields.ts';
 import { poolInFields, regionIn } from './pool-fields.ts';
 
 // Cluster API: a MachineDeployment names the labels of its nodes, and a template of the cloud's provider their machine.
 // https://cluster-api.sigs.k8s.io/developer/core/controllers/machine-deployment
 
 /** The machines of a template, as the terms of a pool without labels; null unless all of them have accelerators. */
-export function templateMachines({ root }: Manifest): Machines | null {
-  const spec = getIn(root, 'spec', 'template', 'spec');
+export function templateMachines({ root, apiVersion }: Manifest): Machines | null {
+  // Rancher's objects have no spec.
+  const isFlat = groupOf(apiVersion) === rancherMachines;
+  const spec = isFlat ? root : getIn(root, 'spec', 'template', 'spec');
   const fields = spec === undefined ? undefined : fieldOf(spec);
-  const pool = isFields(fields) ? poolInFields(fields, null) : undefined;
+  const pool = isFields(fields) ? poolInFields(isFlat ? inPoolWords(fields) : fields, null) : undefined;
   return pool === undefined ? null : { terms: pool.terms ?? [], gpus: pool.gpus ?? [] };
+}
+
+/** Rancher's drivers have names of their own: `size` of a machine on Azure, `requestSpotInstance` on AWS. */
+function inPoolWords(fields: Fields): Fields {
+  const words = new Map([
+    ['size', 'vmSize'],
+    ['requestSpotInstance', 'spot'],
+  ]);
+  return new Map([...fields].map(([key, value]) => [words.get(key) ?? key, value]));
 }
 
 /** The nodes that a template makes: their labels and GPUs. */
@@ -25,7 +37,7 @@ export type Machines = Required<Pick<NodePool, 'terms' | 'gpus'>>;
  * The pool of a MachineDeployment, without its machines. Cluster API copies only labels of these domains to nodes:
  * https://cluster-api.sigs.k8s.io/reference/api/metadata-propagation
  */
-export function machinePools({ root, name }: Manifest): readonly NodePool[] {
+function machinePools({ root, name }: Manifest): readonly NodePool[] {
   const template = getIn(root, 'spec', 'template');
   const reference = getIn(template, 'spec', 'infrastructureRef');
   const [version, kind, named] = ['apiVersion', 'kind', 'name'].map((key) => asText(getIn(reference, key)));
@@ -63,15 +75,22 @@ function sizeOf(root: Cursor): NonNullable<NodePool['size']> {
   return { min: min === undefined ? fixed : min, max: max === undefined ? fixed : max };
 }
 
-/** The pools of MachineDeployments whose templates are among the objects. */
-export function machinePoolsAmong(manifest: Manifest, all: readonly Manifest[]): readonly NodePool[] {
-  return machinePools(manifest).flatMap((pool) => {
+/** The pools whose machines other objects describe, without these; undefined for other kinds. */
+export function poolsWithTemplates(manifest: Manifest): readonly LocatedPool[] | undefined {
+  const group = groupOf(manifest.apiVersion);
+  if (manifest.kind === 'MachineDeployment') return machinePools(manifest).map((pool) => ({ pool, at: manifest.root }));
+  return manifest.kind === 'Cluster' && group === 'provisioning.cattle.io' ? rancherPools(manifest) : undefined;
+}
+
+/** The pools whose templates are among the objects. */
+export function withTemplates(pools: readonly LocatedPool[], all: readonly Manifest[]): readonly LocatedPool[] {
+  return pools.flatMap(({ pool, at }) => {
     const template = all.find(
       ({ apiVersion, kind, name }) =>
         name === pool.machines?.name && `${groupOf(apiVersion)}/${kind}` === pool.machines.kind,
     );
     const machines = template && templateMachines(template);
-    return machines ? onMachines(pool, machines) : [];
+    return machines ? [{ pool: onMachines(pool, machines), at }] : [];
   });
 }
 

@@ -123,7 +123,8 @@ function eksctlNodes(cluster: Cursor, group: Cursor, types: readonly string[], l
   ];
 }
 
-function taintsOf(owner: Cursor): Pick<NodePool, 'taints' | 'incomplete'> {
+/** The taints of the nodes, in a list (Karpenter, eksctl, Rancher) or in a mapping (older eksctl). */
+export function taintsOf(owner: Cursor): Pick<NodePool, 'taints' | 'incomplete'> {
   const at = getIn(owner, 'taints');
   const listed = items(at);
   return {

@@ -8,6 +8,7 @@ import { type PoolCost, type PoolProblem, type PricedMachine, poolCost } from '.
 import { poolProblemWords } from '../cost/pool-cost-words.ts';
 import type { CostBasis, Range } from '../cost/types.ts';
 import { locatedPools } from '../evidence/gpu-pools.ts';
+import { poolsWithTemplates } from '../evidence/machine-templates.ts';
 import type { CloudSign } from '../model/cloud-sign.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { allowedValues, type NodeRequirement } from '../model/node-terms.ts';
@@ -77,9 +78,12 @@ export function poolRows(file: FileAnalysis, workspace?: Workspace): readonly Po
   return file.documents.flatMap(({ manifests, base, crossReferences }) =>
     manifests.flatMap((manifest) => {
       const located = locatedPools(manifest, all);
-      const { kind, name, root } = manifest;
-      const others = kind === 'MachineDeployment' && located.length === 0 ? elsewhere() : [];
-      const ofOthers = others.flatMap((pool) => (pool.name === name ? { pool, at: root } : []));
+      const described = located.length === 0 ? (poolsWithTemplates(manifest) ?? []) : [];
+      const ofOthers = described.flatMap(({ pool: { name, machines }, at }) =>
+        elsewhere().flatMap((pool) =>
+          pool.name === name && pool.machines?.name === machines?.name ? { pool, at } : [],
+        ),
+      );
       return [...located, ...ofOthers].flatMap(({ pool, at }) =>
         rowsOf(pool, costOf(pool, at, file.config, crossReferences.cloudOfPools), at.node.span.start + base),
       );

@@ -4,7 +4,7 @@ import { estimateCost, gpusOf } from '../cost/estimate.ts';
 import { poolsOf } from '../evidence/gpu-pools.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
 import { listenerOf } from '../evidence/listening-port.ts';
-import { type Machines, machinePools, templateMachines } from '../evidence/machine-templates.ts';
+import { type Machines, poolsWithTemplates, templateMachines } from '../evidence/machine-templates.ts';
 import { egressOf } from '../evidence/policy-egress.ts';
 import { nodeClassDisk } from '../evidence/pool-disks.ts';
 import type { TerraformBlock, TerraformRegion } from '../evidence/terraform-pools.ts';
@@ -194,13 +194,18 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'cloud.google.com/ComputeClass':
     case 'pulumi.com/Project':
     case 'cloudformation/CloudFormationTemplate':
+    case 'k0rdent.mirantis.com/ClusterDeployment':
       return { type: 'pools', facts: poolsOf(manifest) };
     case 'cluster.x-k8s.io/MachineDeployment':
-      return { type: 'pools', facts: machinePools(manifest) };
+    case 'provisioning.cattle.io/Cluster':
+      return { type: 'pools', facts: (poolsWithTemplates(manifest) ?? []).map(({ pool }) => pool) };
     case 'infrastructure.cluster.x-k8s.io/AWSMachineTemplate':
     case 'infrastructure.cluster.x-k8s.io/AzureMachineTemplate':
     case 'infrastructure.cluster.x-k8s.io/GCPMachineTemplate':
-    case 'infrastructure.cluster.x-k8s.io/OCIMachineTemplate': {
+    case 'infrastructure.cluster.x-k8s.io/OCIMachineTemplate':
+    case 'rke-machine-config.cattle.io/Amazonec2Config':
+    case 'rke-machine-config.cattle.io/AzureConfig':
+    case 'rke-machine-config.cattle.io/GoogleConfig': {
       const machines = templateMachines(manifest);
       return machines && { type: 'machines', facts: machines };
     }
