@@ -112,6 +112,41 @@ test('on a pool of the same file, as often as the resource exists', async () => 
   expect(await listed({ 'main.tf': pool + workload('count = length(var.teams)') })).toContain('0 workloads');
 });
 
+test.each([
+  // 3 × 2/4 of g6.12xlarge, by a default, a local value, and a file of variables that always applies.
+  [{ 'v.tf': 'variable "replicas" {\n  default = 3\n}\n' }, 'var.replicas', /film +6 GPUs +\$6\.90\/h/],
+  [{ 'v.tf': 'locals {\n  replicas = 3\n}\n' }, 'local.replicas', /film +6 GPUs +\$6\.90\/h/],
+  [
+    { 'v.tf': 'variable "replicas" {\n  default = 9\n}\n', 'terraform.tfvars': 'replicas = 3\n' },
+    'var.replicas',
+    /film +6 GPUs +\$6\.90\/h/,
+  ],
+  [{ 'v.tf': 'variable "busy" {\n  default = true\n}\n' }, 'var.busy ? 3 : 0', /film +6 GPUs +\$6\.90\/h/],
+  // One of two environments, and a variable without a default.
+  [
+    { 'v.tf': 'variable "replicas" {}\n', 'prod.tfvars': 'replicas = 3\n', 'dev.tfvars': 'replicas = 1\n' },
+    'var.replicas',
+    /film +\? GPUs +no price/,
+  ],
+  [{ 'v.tf': 'variable "replicas" {}\n' }, 'var.replicas', /film +\? GPUs +no price/],
+])('replicas that %j states', async (files: Readonly<Record<string, string>>, replicas, row) => {
+  const workload = resource('kubernetes_deployment', `replicas = ${replicas}\n${pod('2')}`);
+  expect(await listed({ ...files, 'main.tf': workload })).toMatch(row);
+});
+
+test('machines and copies by variables, and what a module passes', async () => {
+  const variables = 'variable "machine" {\n  default = "g6.xlarge"\n}\nvariable "copies" {\n  default = 0\n}\n';
+  const node = '{ "node.kubernetes.io/instance-type" = var.machine }';
+  const one = resource('kubernetes_deployment', `replicas = 2\n${pod('1', node)}`);
+  expect(await listed({ 'v.tf': variables, 'main.tf': one })).toMatch(/film +2 GPUs +\$1\.61\/h/);
+  const none = resource('kubernetes_deployment', pod('1', node), 'count = var.copies');
+  expect(await listed({ 'v.tf': variables, 'main.tf': none })).toContain('0 workloads');
+  const use = 'module "film" {\n  source  = "./film"\n  machine = "g6.12xlarge"\n  copies  = 2\n}\n';
+  const stdout = await listed({ 'main.tf': use, 'film/v.tf': variables, 'film/main.tf': none });
+  // A quarter of g6.12xlarge, twice.
+  expect(stdout.match(/film +1 GPU +\$1\.15\/h/g)).toHaveLength(2);
+});
+
 test('a chart next to a workload, and no findings', async () => {
   const chart = {
     'chart/Chart.yaml': 'apiVersion: v2\nname: rank\nversion: 1.0.0\n',

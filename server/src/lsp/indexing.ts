@@ -4,7 +4,7 @@ import { maxListed } from '../config/schema.ts';
 import type { ProjectConfig } from '../config.ts';
 import { isModelConfig } from '../workspace/model-configs.ts';
 import { kindsOfFile, summarizeFile } from '../workspace/terraform.ts';
-import { manifestText } from '../workspace/terraform-releases.ts';
+import { manifestText, mayHaveManifests } from '../workspace/terraform-releases.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { createSlices, guarded, yieldOnce } from './guard.ts';
 import { indexLimitMessage, isBelow, isIndexable, isWithinLimit, release, type Share, shareOf } from './index-limit.ts';
@@ -147,7 +147,10 @@ export function createIndexing(
     if (config !== undefined && !projects.isCurrent(uri, config)) return read(uri);
     tickets.delete(key);
     const isManifest = text !== undefined && text.length <= maxCharacters && !isModelConfig(key);
-    analyses.read(uri, isManifest ? manifestText(key, text) : undefined);
+    analyses.read(
+      uri,
+      isManifest ? (manifestText(key, text) ?? (mayHaveManifests(text) ? text : undefined)) : undefined,
+    );
     if (!useful || config === undefined) {
       remove(key);
       return;

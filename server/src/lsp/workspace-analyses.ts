@@ -14,6 +14,8 @@ import { mayConcernAccelerators } from '../model/concern.ts';
 import { isKustomization } from '../model/kustomize/build.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import { hasParts, partsIn } from '../workspace/find-related-files.ts';
+import { isTerraform } from '../workspace/terraform.ts';
+import { terraformKinds, terraformValuesAt } from '../workspace/terraform-folders.ts';
 import { manifestText } from '../workspace/terraform-releases.ts';
 import { fileDiagnostics } from './diagnostics.ts';
 import { isOutdated } from './guard.ts';
@@ -147,7 +149,9 @@ export function createWorkspaceAnalyses(session: Session, released: () => void):
     savings = false,
   ): Promise<KeptAnalysis | undefined> {
     const file = onDisk.get(key);
-    const stamp = document === undefined ? `read ${file?.read}` : `open ${nameOf(document)} ${document.version}`;
+    const values = isTerraform(uri) ? projects.analysis.workspace.stampOf(terraformKinds) : 0;
+    const stamp =
+      document === undefined ? `read ${file?.read} ${values}` : `open ${nameOf(document)} ${document.version}`;
     const config = await projects.configOf(uri);
     if (await projects.isIgnored(uri)) {
       takeText(file);
@@ -189,7 +193,14 @@ export function createWorkspaceAnalyses(session: Session, released: () => void):
     const waited = takeText(file);
     const read = waited ?? (await host.readFile(uri));
     released();
-    const text = waited ?? (read && manifestText(uri, read));
+    const text =
+      waited ??
+      (read &&
+        manifestText(
+          uri,
+          read,
+          isTerraform(uri) ? terraformValuesAt(session.projects.analysis.workspace, uri) : undefined,
+        ));
     return text === undefined ? undefined : projects.analysis.peek(uri, text, config, relatedFiles, true);
   }
 
@@ -202,7 +213,8 @@ export function createWorkspaceAnalyses(session: Session, released: () => void):
         forget(key);
         return;
       }
-      const isKept = waiting + text.length <= maxWaiting;
+      // What a file of Terraform creates also depends on the other files of its folder.
+      const isKept = !isTerraform(uri) && waiting + text.length <= maxWaiting;
       if (isKept) waiting += text.length;
       reads += 1;
       // The first spelling of the URI stays, because the client knows the findings under it.

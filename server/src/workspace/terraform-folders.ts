@@ -1,4 +1,5 @@
 import type { Provider } from '../catalog/index.ts';
+import { normalizeUri } from '../config/places.ts';
 import { type Fields, isFields, isTemplateText } from '../evidence/fields.ts';
 import { regionIn } from '../evidence/pool-fields.ts';
 import { copiesOfModule, localOfEach, nameOfEach } from '../evidence/terraform-copies.ts';
@@ -93,8 +94,24 @@ const maxUses = 4;
 /** Modules of pools that more blocks use are generated. */
 const maxCopied = 40;
 
+const known = new WeakMap<Workspace, { readonly stamp: number; readonly folders: TerraformFolders }>();
+
 /** What files of Terraform state about regions and values. */
 export function terraformFolders(workspace: Workspace): TerraformFolders {
+  const stamp = workspace.stampOf(terraformKinds);
+  const before = known.get(workspace);
+  if (before?.stamp === stamp) return before.folders;
+  const folders = readFolders(workspace);
+  known.set(workspace, { stamp, folders });
+  return folders;
+}
+
+/** The variables and local values of the folder of a file. */
+export function terraformValuesAt(workspace: Workspace, uri: string): TerraformValues {
+  return terraformFolders(workspace).valuesOf(folderOf(normalizeUri(uri)));
+}
+
+function readFolders(workspace: Workspace): TerraformFolders {
   const regions = new Map<string, TerraformRegion[]>();
   for (const { key, object } of workspace.objects(terraformRegionKind, anyObject, '').all)
     for (const one of factsAs(object, 'regions') ?? []) addTo(regions, folderOf(key), one);

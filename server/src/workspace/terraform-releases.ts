@@ -1,5 +1,6 @@
-import { type Field, type Fields, fieldOf, isCall, isFields } from '../evidence/fields.ts';
+import { type Field, type Fields, fieldOf, isCall, isFields, isTemplateText } from '../evidence/fields.ts';
 import { readHcl } from '../evidence/hcl.ts';
+import { filledWith, noValues, type TerraformValues } from '../evidence/terraform-values.ts';
 import { rootCursor } from '../yaml/cursor.ts';
 import { checkLimits, parseDocument } from '../yaml/parse.ts';
 import { isTerraform } from './terraform.ts';
@@ -8,9 +9,12 @@ import { mayCreate, objectIn } from './terraform-objects.ts';
 
 // Charts of the project that Terraform installs, and workloads that it creates. https://registry.terraform.io/providers/hashicorp/helm/latest/docs/resources/release
 
-/** The text of a file as gpulint reads manifests: of Terraform, only its releases of charts and its workloads. undefined: the file has none. */
-export function manifestText(name: string, text: string): string | undefined {
-  return isTerraform(name) ? manifestsOf(text) : text;
+/**
+ * The text of a file as gpulint reads manifests: of Terraform, only its releases of charts and its workloads. undefined: the file has none.
+ * @param values of the file's folder
+ */
+export function manifestText(name: string, text: string, values: TerraformValues = noValues): string | undefined {
+  return isTerraform(name) ? manifestsOf(text, values) : text;
 }
 
 /** Whether a file of Terraform may have any of these: a cheap test. */
@@ -22,7 +26,7 @@ export function mayHaveManifests(text: string): boolean {
  * The releases in a file as a helmfile, each on the line of its block, and its workloads as documents, behind the releases; undefined without releases
  * of local charts and workloads. A release of which some values are computed is left out: its chart counts with its own values.
  */
-function manifestsOf(text: string): string | undefined {
+function manifestsOf(text: string, values: TerraformValues): string | undefined {
   if (!mayHaveManifests(text)) return undefined;
   const lines = text.split('\n').map(() => '');
   const objects: (readonly [line: number, object: string])[] = [];
@@ -30,19 +34,20 @@ function manifestsOf(text: string): string | undefined {
   let start = 0;
   let line = 0;
   for (const block of readHcl(text, true)) {
-    const { type, labels, body } = block;
+    const { type, labels } = block;
     const [kind = ''] = labels;
     if (type !== 'resource' || !/^(?:helm_release|kubernetes_)/.test(kind)) continue;
     const next = Math.max(start, text.indexOf(`"${kind}"`, start));
     line += text.slice(start, next).split('\n').length - 1;
     start = next + 1;
+    const body = fieldsWith(block.body, values);
     const count = countOf(body) ?? 0;
     const release = kind === 'helm_release' ? releaseIn(body) : undefined;
     if (release !== undefined && count > 0) {
       lines[line] += `${release}, `.repeat(count);
       last = line;
     }
-    const object = objectIn(block);
+    const object = objectIn({ ...block, body });
     if (object !== undefined)
       for (let copy = 0; copy < count && objects.length < maxObjects; copy += 1) objects.push([line, object]);
   }
@@ -56,6 +61,18 @@ function manifestsOf(text: string): string | undefined {
     lines[place] = `${lines[place] === undefined || lines[place] === '' ? '' : `${lines[place]}\n`}--- ${object}`;
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** The fields with the values that are known. Others stay as they are written. */
+function fieldsWith(fields: Fields, values: TerraformValues): Fields {
+  return new Map([...fields].map(([key, field]) => [key, fieldWith(field, values)]));
+}
+
+function fieldWith(field: Field, values: TerraformValues): Field {
+  if (isTemplateText(field)) return filledWith(field, values) ?? field;
+  if (Array.isArray(field)) return field.map((one: Field) => fieldWith(one, values));
+  if (isCall(field)) return { ...field, argument: fieldWith(field.argument, values) };
+  return isFields(field) ? fieldsWith(field, values) : field;
 }
 
 /** More workloads in one file are generated. */
