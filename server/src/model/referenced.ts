@@ -41,6 +41,8 @@ export interface ScalerFacts {
   readonly max: number | null | undefined;
   /** The replicas on average, if a schedule alone sets them. */
   readonly average?: number;
+  /** The pods of the target's own replicas run, too. */
+  readonly keepsOwn?: boolean;
   /** The metrics: `cpu`, `memory`, or the name or type of another one. */
   readonly metrics: readonly string[];
 }

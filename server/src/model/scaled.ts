@@ -10,16 +10,17 @@ import type { PodSet, Workload } from './workload.ts';
 
 /** The workload with the number of pods that a scaler in another document sets. With several scalers, the number is unknown. */
 export function scaled(workload: Workload, crossReferences: CrossReferences): Workload {
-  const { kind, apiVersion, namespace, name } = workload;
+  const { kind, apiVersion, namespace, name, manifest } = workload;
   if (name === null || !isScalable(workload)) return workload;
   if (!namesAccelerators(workload)) return workload;
   const [scaler, ...more] = crossReferences.scalersOf(servedGroup(apiVersion), kind, namespace, name);
   const replica = oneReplica(workload);
   if (scaler === undefined || more.length > 0 || replica === null) return workload;
   if (isTurnedOff(scaler, workload)) return workload;
-  const { min } = scaler.facts;
-  const max = scaler.facts.max ?? null;
-  const replicas = { min, max: min === null || max === null ? max : Math.max(min, max) };
+  const { min, max = null, keepsOwn } = boundsOf(scaler, namespace, crossReferences);
+  const own = keepsOwn === true ? lowerCount(getIn(manifest.root, 'spec', 'replicas'), 1) : 0;
+  const top = min === null || max === null ? max : Math.max(min, max);
+  const replicas = { min: sum(min, own), max: sum(top, own) };
   const inherited: Inherited = { fact: 'replicas', from: objectName(scaler) };
   const podsOf = ({ pods }: PodSet) => ({ min: times(replicas, pods.min).min, max: times(replicas, pods.max).max });
   return {
@@ -31,6 +32,24 @@ export function scaled(workload: Workload, crossReferences: CrossReferences): Wo
     })),
     scaledBy: scaler,
   };
+}
+
+/** The bounds of a scaler. A Rollout may have a scaler itself. */
+function boundsOf(
+  { kind, name, facts }: Referenced<ScalerFacts>,
+  namespace: string | null,
+  { scalersOf }: CrossReferences,
+): Pick<ScalerFacts, 'min' | 'max' | 'keepsOwn'> {
+  const [outer, ...more] = kind === 'Rollout' ? scalersOf('argoproj.io', kind, namespace, name) : [];
+  if (outer === undefined) return facts;
+  const { min, max } = more.length > 0 ? unknownBounds : outer.facts;
+  return { ...facts, min, max };
+}
+
+const unknownBounds = { min: null, max: null };
+
+function sum(count: number | null, own: number | null): number | null {
+  return count === null || own === null ? null : count + own;
 }
 
 /**

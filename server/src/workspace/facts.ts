@@ -153,6 +153,10 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
       const scaler = scalerOf(manifest);
       return scaler && { type: 'scaler', ...scaler };
     }
+    case 'argoproj.io/Rollout': {
+      const scaler = scalerOf(manifest);
+      return scaler ? { type: 'scaler', ...scaler } : workloadFacts(manifest, options);
+    }
     case 'kueue.x-k8s.io/LocalQueue': {
       const clusterQueue = getIn(spec, 'clusterQueue');
       if (clusterQueue === undefined || isTemplated(clusterQueue)) return null;

@@ -38,7 +38,7 @@ import { placeAt } from './place.ts';
 import { clusterQueueOf, flavorsOf, gangPods } from './queue-lookups.ts';
 import { type Reads, recordReads } from './reads.ts';
 import { otherAutoscaler, scalersOf, targetNamed } from './scaler-lookups.ts';
-import { scalerKinds } from './scalers.ts';
+import { replicaKinds, scalerKinds } from './scalers.ts';
 import { anyObject, clusterKind, type FileContext, type Workspace } from './workspace.ts';
 
 /** Everything outside its text that the analysis of a document can look up. Each lookup is recorded with its result. */
@@ -112,8 +112,8 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
     keysOf: (kind, namespace, name) =>
       read([kind], ['keysOf', kind, namespace, name], () => keysOf(scope, kind, namespace, name)),
     scalersOf: (group, kind, namespace, name) =>
-      hasHad(scalerKinds)
-        ? read([...scalerKinds, kind], ['scalersOf', group, kind, namespace, name], () =>
+      hasHad(replicaKinds)
+        ? read([...replicaKinds, kind], ['scalersOf', group, kind, namespace, name], () =>
             scalersOf(scope, group, kind, namespace, name),
           )
         : [],

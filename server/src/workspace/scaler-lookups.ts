@@ -3,7 +3,7 @@ import { scalableKinds } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import { agreed, factsAs, factsNamed, type Group, inNamespaces, objectNamed, type Scope } from './named.ts';
 import { isInSiblingFolder, type Place } from './place.ts';
-import { scalerKinds } from './scalers.ts';
+import { replicaKinds } from './scalers.ts';
 import type { FileSummary } from './summary.ts';
 import type { Found } from './workspace.ts';
 
@@ -15,7 +15,7 @@ export function scalersOf(
   namespace: string | null,
   name: string,
 ): readonly Referenced<ScalerFacts>[] {
-  return scalerKinds.flatMap((scaler) => {
+  return replicaKinds.flatMap((scaler) => {
     const named = (wordOf: (found: Found) => string | undefined, ...groups: readonly (string | null)[]) => {
       const found = inNamespaces(scope, namespace, (where) => {
         const word = JSON.stringify([...groups, kind, where, name]);

@@ -11,6 +11,9 @@ import { asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.t
 /** The kinds that set the replicas of other objects. */
 export const scalerKinds = kindsFor('scaler');
 
+/** The kinds that decide how many pods of an object run: also one that runs the pods of a Deployment. */
+export const replicaKinds = [...scalerKinds, 'Rollout'];
+
 /** What a scaler scales, and between which bounds. */
 export interface ScalerOf {
   /** The group is null where no apiVersion is set. */
@@ -31,9 +34,21 @@ export function scalerOf({ root, kind, apiVersion, annotations }: Manifest): Sca
       return withTarget(targetOf(reference, ''), podAutoscaler(spec));
     case 'autoscaling.aibrix.ai/PodAutoscaler':
       return withTarget(targetOf(reference, ''), aibrixAutoscaler(spec));
+    case 'argoproj.io/Rollout': {
+      const workload = getIn(spec, 'workloadRef');
+      return workload === undefined ? null : withTarget(targetOf(workload, 'Deployment'), rollout(spec, workload));
+    }
     default:
       return null;
   }
+}
+
+/** Unless told to, a Rollout leaves the Deployment at its size. https://argo-rollouts.readthedocs.io/en/stable/migrating/ */
+function rollout(spec: Cursor | undefined, workload: Cursor): ScalerFacts {
+  const replicas = lowerCount(getIn(spec, 'replicas'), 1);
+  const down = getIn(workload, 'scaleDown');
+  const keepsOwn = down === undefined || asText(down) === 'never';
+  return { min: replicas, max: replicas, metrics: [], ...(keepsOwn && { keepsOwn }) };
 }
 
 function withTarget(target: ScalerOf['target'] | null, facts: ScalerFacts): ScalerOf | null {

@@ -62,7 +62,8 @@ export const coreKinds: readonly KindEntry[] = [
   {
     group: 'argoproj.io',
     kinds: ['Rollout'],
-    words: [],
+    // Its pods may be those of another object.
+    words: ['workloadRef'],
     ...keptRunning,
     lower: ({ root }) => lowerReplicated(root),
   },
