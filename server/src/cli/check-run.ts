@@ -2,14 +2,12 @@ import { pathToFileURL } from 'node:url';
 import { Analysis } from '../analysis.ts';
 import { ownPricesText } from '../cluster/own-prices.ts';
 import type { ProjectConfig } from '../config.ts';
-import type { TerraformValues } from '../evidence/terraform-values.ts';
 import type { ReportedPool } from '../features/cost-report/report.ts';
 import { terraformPoolRows } from '../features/pool-lens.ts';
 import type { PublishedView } from '../fleet/cluster-view.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { isTerraform } from '../workspace/terraform.ts';
-import { terraformValuesAt } from '../workspace/terraform-folders.ts';
-import { manifestText, mayHaveManifests } from '../workspace/terraform-releases.ts';
+import { manifestTextIn, mayHaveManifests } from '../workspace/terraform-releases.ts';
 import { AheadOfCheck } from './ahead-of-check.ts';
 import { type CheckFileOptions, checkFile } from './check-file.ts';
 import type { CheckCluster } from './cluster/check-cluster.ts';
@@ -100,11 +98,11 @@ export async function startRun(
   const { fix, root = sourceRoot(), withLines = false } = options;
   const cluster = await clusterOf(analysis, options, inputs[0]?.config);
   const held = new Set<string>();
-  const how = { fix, root, withLines, cluster, held, related: relatedFilesWithin(reach) };
-  const valuesAt = (file: string) => terraformValuesAt(analysis.workspace, pathToFileURL(file).href);
+  const how = { fix, root, withLines, cluster, held, related: relatedFilesWithin(reach, analysis.workspace) };
+  const textIn = (file: string, text: string) => manifestTextIn(analysis.workspace, pathToFileURL(file).href, text);
   const manifests = inputs.filter(
     ({ input }) =>
-      input.folder === null || !isTerraform(input.file) || hasManifests(input.file, kept.get(input.file), valuesAt),
+      input.folder === null || !isTerraform(input.file) || hasManifests(input.file, kept.get(input.file), textIn),
   );
   if (manifests.length === 0 && inputs.length > 0 && options.readsTerraform !== true) warn(terraformReason);
   return {
@@ -113,7 +111,7 @@ export async function startRun(
       analysis.setConfig(config);
       const content = await contentOf(input, reach, kept.get(input.file));
       if (content.kind !== 'text' || !isTerraform(input.file)) return checkFile(analysis, input, content, how);
-      const text = manifestText(input.file, content.text, valuesAt(input.file));
+      const text = textIn(input.file, content.text);
       return text === undefined
         ? checkFile(analysis, input, { kind: 'skipped', reason: terraformReason }, how)
         : checkFile(analysis, input, { ...content, text }, { ...how, fix: undefined, partOf: config });
@@ -157,10 +155,14 @@ const terraformReason =
   'Terraform is not checked: gpulint reads node pools, regions, charts and workloads from it when it checks the YAML of its folder';
 
 /** Whether a file of Terraform installs charts of the project or creates workloads. */
-function hasManifests(file: string, bytes: Buffer | undefined, valuesAt: (file: string) => TerraformValues): boolean {
+function hasManifests(
+  file: string,
+  bytes: Buffer | undefined,
+  textIn: (file: string, text: string) => string | undefined,
+): boolean {
   if (bytes === undefined || !/"(?:helm_release|kubernetes_)/.test(bytes.toString('latin1'))) return false;
   const text = bytes.toString();
-  return mayHaveManifests(text) && manifestText(file, text, valuesAt(file)) !== undefined;
+  return mayHaveManifests(text) && textIn(file, text) !== undefined;
 }
 
 async function clusterOf(

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { maxFiles } from '../model/kustomize/build.ts';
 import { createRelatedFiles, type FileReader, type RelatedFilesSource } from '../workspace/find-related-files.ts';
-import { manifestText } from '../workspace/terraform-releases.ts';
+import { manifestTextIn } from '../workspace/terraform-releases.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import { contentOfFound } from './file-content.ts';
 import { isFolder, type Reach } from './reach.ts';
 import { displayPath } from './source-path.ts';
@@ -13,14 +14,14 @@ import { warn } from './terminal.ts';
 const maxKept = maxFiles;
 
 /** The related files of the files of a run. A related file that cannot be read is reported once and skipped. */
-export function relatedFilesWithin(reach: Reach): RelatedFilesSource {
+export function relatedFilesWithin(reach: Reach, workspace: Workspace): RelatedFilesSource {
   const reported = new Set<string>();
   const reader: FileReader = {
     async read(uri) {
       const file = pathOf(uri);
       if (file === undefined || !fs.existsSync(file) || isFolder(file)) return undefined;
       const content = contentOfFound(file, reach);
-      if (content.kind === 'text') return manifestText(file, content.text);
+      if (content.kind === 'text') return manifestTextIn(workspace, uri, content.text);
       if (!reported.has(file)) warn(`${displayPath(file)} is not read: ${content.reason}; ${consequenceOf(uri)}`);
       reported.add(file);
       return undefined;

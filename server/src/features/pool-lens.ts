@@ -69,22 +69,27 @@ export interface PoolRow {
   readonly start: number;
 }
 
-/** The pools in a file. The templates of their machines may be in other files of the workspace. */
+/** The pools in a file. The templates of their machines and their autoscalers may be in other files of the workspace. */
 export function poolRows(file: FileAnalysis, workspace?: Workspace): readonly PoolRow[] {
-  const elsewhere = lazy(() =>
-    (workspace ? poolsInFile(workspace, file.uri) : []).filter(({ machines }) => machines !== undefined),
-  );
+  const joined = lazy(() => (workspace ? poolsInFile(workspace, file.uri) : []));
   const all = lazy(() => manifestsOf(file));
   return file.documents.flatMap(({ manifests, base, crossReferences }) =>
     manifests.flatMap((manifest) => {
       const located = locatedPools(manifest, all);
       const described = located.length === 0 ? (poolsWithTemplates(manifest) ?? []) : [];
       const ofOthers = described.flatMap(({ pool: { name, machines }, at }) =>
-        elsewhere().flatMap((pool) =>
-          pool.name === name && pool.machines?.name === machines?.name ? { pool, at } : [],
+        joined().flatMap((pool) =>
+          pool.machines !== undefined && pool.name === name && pool.machines.name === machines?.name
+            ? { pool, at }
+            : [],
         ),
       );
-      return [...located, ...ofOthers].flatMap(({ pool, at }) =>
+      const sized = (pool: NodePool) => {
+        const size = manifest.kind === 'MachineSet' && joined().find(({ name }) => name === pool.name)?.size;
+        return size ? { ...pool, size } : pool;
+      };
+      const pools = [...located, ...ofOthers].map(({ pool, at }) => ({ pool: sized(pool), at }));
+      return pools.flatMap(({ pool, at }) =>
         rowsOf(pool, costOf(pool, at, file.config, crossReferences.cloudOfPools), at.node.span.start + base),
       );
     }),

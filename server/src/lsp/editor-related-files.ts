@@ -3,7 +3,8 @@ import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { normalizeUri } from '../config/places.ts';
 import { noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
 import { createRelatedFiles } from '../workspace/find-related-files.ts';
-import { manifestText } from '../workspace/terraform-releases.ts';
+import { manifestTextIn } from '../workspace/terraform-releases.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import type { Log } from './guard.ts';
 import { guarded } from './guard.ts';
@@ -31,12 +32,14 @@ const timeoutMs = 1000;
 
 /**
  * @param documents open documents, which take precedence over the disk
+ * @param workspace states the values of Terraform's files
  * @param onChange called when a returned result may have changed
  */
 export function createEditorRelatedFiles(
   host: ConfinedHost,
   log: Log,
   documents: OpenDocuments,
+  workspace: Workspace,
   onChange: () => void,
 ): EditorRelatedFiles {
   const open = new Map<string, TextDocument>();
@@ -63,7 +66,7 @@ export function createEditorRelatedFiles(
     let text: string | undefined;
     await guarded(log, `reading ${uri}`, async () => {
       const read = await host.readFile(uri);
-      text = read && manifestText(uri, read);
+      text = read && manifestTextIn(workspace, uri, read);
     });
     return text;
   }

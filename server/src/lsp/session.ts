@@ -71,12 +71,15 @@ export function createSession(connection: Connection, machine: Host, listener: S
     return { file, document };
   }
 
+  const projects = createProjects(host, log, readSettings, listener);
   const session: Session = {
     connection,
     host,
     documents,
-    projects: createProjects(host, log, readSettings, listener),
-    relatedFiles: createEditorRelatedFiles(host, log, documents, () => listener.relatedFilesChanged()),
+    projects,
+    relatedFiles: createEditorRelatedFiles(host, log, documents, projects.analysis.workspace, () =>
+      listener.relatedFilesChanged(),
+    ),
     typing,
     shown: watchShown(),
     log,

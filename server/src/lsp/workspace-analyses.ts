@@ -15,8 +15,8 @@ import { isKustomization } from '../model/kustomize/build.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import { hasParts, partsIn } from '../workspace/find-related-files.ts';
 import { isTerraform } from '../workspace/terraform.ts';
-import { terraformKinds, terraformValuesAt } from '../workspace/terraform-folders.ts';
-import { manifestText } from '../workspace/terraform-releases.ts';
+import { terraformKinds } from '../workspace/terraform-folders.ts';
+import { manifestTextIn } from '../workspace/terraform-releases.ts';
 import { fileDiagnostics } from './diagnostics.ts';
 import { isOutdated } from './guard.ts';
 import { isOurs } from './initialize.ts';
@@ -193,14 +193,7 @@ export function createWorkspaceAnalyses(session: Session, released: () => void):
     const waited = takeText(file);
     const read = waited ?? (await host.readFile(uri));
     released();
-    const text =
-      waited ??
-      (read &&
-        manifestText(
-          uri,
-          read,
-          isTerraform(uri) ? terraformValuesAt(session.projects.analysis.workspace, uri) : undefined,
-        ));
+    const text = waited ?? (read && manifestTextIn(projects.analysis.workspace, uri, read));
     return text === undefined ? undefined : projects.analysis.peek(uri, text, config, relatedFiles, true);
   }
 

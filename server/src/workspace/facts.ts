@@ -67,9 +67,10 @@ import {
   writtenReplicas,
 } from './namespace-facts.ts';
 import type { OverlayFacts } from './overlay-facts.ts';
+import type { PoolSize } from './pool-sizes.ts';
 import { flavorTaints, isClosed, queueCapacity } from './queue-facts.ts';
 import { llmFacts, seenDevice, servingFacts, trainingFacts } from './runtime-facts.ts';
-import { scalerOf } from './scalers.ts';
+import { machineAutoscaler, scalerOf } from './scalers.ts';
 import { stepFacts } from './step-facts.ts';
 
 /** The facts about an object for the objects that reference it, by purpose. */
@@ -96,6 +97,7 @@ export type Facts =
   | { readonly type: 'capacity'; readonly facts: Table<number> }
   | { readonly type: 'pools'; readonly facts: readonly NodePool[] }
   | { readonly type: 'disk'; readonly facts: PoolDisk }
+  | { readonly type: 'poolSize'; readonly facts: PoolSize }
   | { readonly type: 'machines'; readonly facts: Machines }
   | { readonly type: 'terraform'; readonly facts: TerraformBlock }
   | { readonly type: 'regions'; readonly facts: readonly TerraformRegion[] }
@@ -212,6 +214,10 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'rke-machine-config.cattle.io/GoogleConfig': {
       const machines = templateMachines(manifest);
       return machines && { type: 'machines', facts: machines };
+    }
+    case 'autoscaling.openshift.io/MachineAutoscaler': {
+      const size = machineAutoscaler(spec);
+      return size && { type: 'poolSize', facts: size };
     }
     case 'karpenter.k8s.aws/EC2NodeClass':
     case 'karpenter.azure.com/AKSNodeClass':

@@ -14,6 +14,7 @@ import { lazy } from '../yaml/lazy.ts';
 import { agreed, candidates, factsAs, referenced, type Scope } from './named.ts';
 import { isInNodesFolder } from './nodes-folder.ts';
 import { indexByPlace, type PlaceIndex } from './place-index.ts';
+import { withSize } from './pool-sizes.ts';
 import { canMeet } from './pool-terms.ts';
 import { isTerraform, terraformKind } from './terraform.ts';
 import { cloudOfClusters, terraformFolders, terraformKinds, terraformPools } from './terraform-folders.ts';
@@ -171,7 +172,9 @@ function poolsIn(workspace: Workspace): Pools {
     workspace.objects(kind, anyObject, '').all.flatMap((one) =>
       (factsAs(one.object, 'pools') ?? inTerraform(one)).flatMap((described): Pool | readonly Pool[] => {
         const pool = withMachines(described, one.object.namespace, { ...one, workspace });
-        return pool === undefined ? [] : { ...one, pool: withDisk(pool, { ...one, workspace }) };
+        return pool === undefined
+          ? []
+          : { ...one, pool: withDisk(withSize(pool, one.object, { ...one, workspace }), { ...one, workspace }) };
       }),
     ),
   );

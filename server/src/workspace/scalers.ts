@@ -7,6 +7,7 @@ import { lowerCount } from '../model/pod.ts';
 import { targetGroup } from '../model/scaled.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
+import type { PoolSize } from './pool-sizes.ts';
 
 /** The kinds that set the replicas of other objects. */
 export const scalerKinds = kindsFor('scaler');
@@ -134,6 +135,14 @@ function aibrixAutoscaler(spec: Cursor | undefined): ScalerFacts {
 function bounds(spec: Cursor | undefined): Pick<ScalerFacts, 'min' | 'max'> {
   const max = getIn(spec, 'maxReplicas');
   return { min: lowerCount(getIn(spec, 'minReplicas'), 1), max: max === undefined ? undefined : lowerCount(max, 1) };
+}
+
+/** The bounds of a MachineSet. https://docs.redhat.com/en/documentation/openshift_container_platform/4.18/html/machine_management */
+export function machineAutoscaler(spec: Cursor | undefined): PoolSize | null {
+  const target = targetOf(getIn(spec, 'scaleTargetRef'), '');
+  if (target?.kind !== 'MachineSet') return null;
+  const [min, max] = ['minReplicas', 'maxReplicas'].map((key) => countIn(asText(getIn(spec, key))));
+  return { pool: target.name, size: { min: min ?? null, max: max ?? null } };
 }
 
 /** @param former the deprecated key of the name */

@@ -4,8 +4,10 @@ import { filledWith, noValues, type TerraformValues } from '../evidence/terrafor
 import { rootCursor } from '../yaml/cursor.ts';
 import { checkLimits, parseDocument } from '../yaml/parse.ts';
 import { isTerraform } from './terraform.ts';
+import { terraformValuesAt } from './terraform-folders.ts';
 import { withoutIndent } from './terraform-manifests.ts';
 import { mayCreate, objectIn } from './terraform-objects.ts';
+import type { Workspace } from './workspace.ts';
 
 // Charts of the project that Terraform installs, and workloads that it creates. https://registry.terraform.io/providers/hashicorp/helm/latest/docs/resources/release
 
@@ -15,6 +17,11 @@ import { mayCreate, objectIn } from './terraform-objects.ts';
  */
 export function manifestText(name: string, text: string, values: TerraformValues = noValues): string | undefined {
   return isTerraform(name) ? manifestsOf(text, values) : text;
+}
+
+/** The same, with the values that the files of a workspace state. */
+export function manifestTextIn(workspace: Workspace, uri: string, text: string): string | undefined {
+  return isTerraform(uri) ? manifestText(uri, text, terraformValuesAt(workspace, uri)) : text;
 }
 
 /** Whether a file of Terraform may have any of these: a cheap test. */

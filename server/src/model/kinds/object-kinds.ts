@@ -37,6 +37,7 @@ export const objectKinds: readonly ObjectKind[] = [
   { group: 'eksctl.io', kinds: ['ClusterConfig'], use: 'pool' },
   { group: 'cloud.google.com', kinds: ['ComputeClass'], use: 'pool', cluster: true },
   { group: 'machine.openshift.io', kinds: ['MachineSet'], use: 'pool', byFields: true },
+  { group: 'autoscaling.openshift.io', kinds: ['MachineAutoscaler'], use: 'nodes' },
   { group: 'hive.openshift.io', kinds: ['MachinePool'], use: 'pool', byFields: true },
   { group: 'hypershift.openshift.io', kinds: ['NodePool'], use: 'pool', byFields: true },
   {
