@@ -231,6 +231,30 @@ spec:
   expect(await listed({ 'a.yaml': workers('m6i.xlarge') })).not.toContain('$');
 });
 
+test('the MachineAutoscaler of a MachineSet sets its limit, also from another file', async () => {
+  const set = (name: string) => `apiVersion: machine.openshift.io/v1beta1
+kind: MachineSet
+metadata: {name: ${name}, namespace: openshift-machine-api}
+spec:
+  replicas: 1
+  template: {spec: {providerSpec: {value: {instanceType: g6.2xlarge, placement: {region: us-west-2}}}}}
+`;
+  const scaler = (most: string) => `apiVersion: autoscaling.openshift.io/v1beta1
+kind: MachineAutoscaler
+metadata: {name: paint, namespace: openshift-machine-api}
+spec:
+  minReplicas: 0
+  maxReplicas: ${most}
+  scaleTargetRef: {apiVersion: machine.openshift.io/v1beta1, kind: MachineSet, name: paint}
+`;
+  const stdout = await listed({ 'a.yaml': `${set('paint')}---\n${set('other')}`, 'b.yaml': scaler('4') });
+  // 4 × 0.9776, and the other set has one node.
+  expect(stdout).toContain('paint · g6.2xlarge · $0.98/h on demand per node · at most $3.91/h for 4 nodes\n');
+  expect(stdout).toContain('other · g6.2xlarge · $0.98/h on demand per node · at most $0.98/h for 1 node\n');
+  const unknown = await listed({ 'a.yaml': `${set('paint')}---\n${scaler('"{{ .Values.most }}"')}` });
+  expect(unknown).toContain('paint · g6.2xlarge · $0.98/h on demand per node · limit unknown\n');
+});
+
 test('a pool that takes reserved nodes first says that these are not priced', async () => {
   const pool = (capacity: string) => `apiVersion: karpenter.sh/v1
 kind: NodePool

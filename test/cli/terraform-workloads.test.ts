@@ -147,6 +147,56 @@ test('machines and copies by variables, and what a module passes', async () => {
   expect(stdout.match(/film +1 GPU +\$1\.15\/h/g)).toHaveLength(2);
 });
 
+test('objects of the provider kubectl, with variables in their text', async () => {
+  const document = (replicas: string, more = '') => `apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: film}
+    spec:
+      replicas: ${replicas}
+      selector: {matchLabels: {app: film}}
+      template:
+        metadata: {labels: {app: film}}
+        spec:
+          nodeSelector: {node.kubernetes.io/instance-type: "g6.xlarge"}
+          containers:
+            - name: main
+              image: \${aws_ecr_repository.film.repository_url}:2
+              resources: {limits: {nvidia.com/gpu: 1}}${more}`;
+  const made = (text: string, count = '') =>
+    `locals {\n  replicas = 3\n}\nresource "kubectl_manifest" "film" {\n  ${count}\n  yaml_body = <<-YAML\n    ${text}\n  YAML\n}\n`;
+  // 3 × 0.8048.
+  expect(await listed({ 'a.tf': made(document(`\${local.replicas}`)) })).toMatch(/Deployment\/film +3 GPUs +\$2\.41\/h/);
+  expect(await listed({ 'a.tf': made(document('2'), 'count = 2') })).toContain('2 workloads, 4 GPUs: $3.22/h');
+  expect(await listed({ 'a.tf': made(document(`\${var.replicas}`)) })).toMatch(/film +\? GPUs +no price/);
+  // A directive decides which lines exist.
+  const directive = document('3', '\n    %{ if var.extra }\n    # more\n    %{ endif }');
+  expect(await listed({ 'a.tf': made(directive) })).not.toContain('film ');
+});
+
+test('values of a release with variables', async () => {
+  const chart = {
+    'chart/Chart.yaml': 'apiVersion: v2\nname: rank\nversion: 1.0.0\n',
+    'chart/values.yaml': 'replicas: 1\n',
+    'chart/templates/rank.yaml':
+      'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: rank}\nspec:\n  replicas: {{ .Values.replicas }}\n  selector: {matchLabels: {app: rank}}\n  template:\n    metadata: {labels: {app: rank}}\n    spec:\n      nodeSelector: {node.kubernetes.io/instance-type: g6.xlarge}\n      containers:\n        - {name: main, image: "r/x:1", resources: {limits: {nvidia.com/gpu: 1}}}\n',
+  };
+  const variable = 'variable "replicas" {\n  default = 4\n}\n';
+  const release = (values: string) =>
+    `resource "helm_release" "rank" {\n  name  = "rank"\n  chart = "./chart"\n  ${values}\n}\n`;
+  const forms = [
+    'set {\n    name  = "replicas"\n    value = var.replicas\n  }',
+    'set = [{ name = "replicas", value = var.replicas }]',
+    `values = [<<-EOT\n    replicas: \${var.replicas}\n  EOT\n  ]`,
+    'values = [yamlencode({ replicas = var.replicas })]',
+  ];
+  for (const form of forms) {
+    // 4 × 0.8048; without a value, the chart counts with its own: 0.8048.
+    const known = await listed({ ...chart, 'main.tf': variable + release(form) });
+    expect(known).toContain('1 workload, 4 GPUs: $3.22/h');
+    expect(await listed({ ...chart, 'main.tf': release(form) })).toContain('1 workload, 1 GPU: $0.80/h');
+  }
+});
+
 test('a chart next to a workload, and no findings', async () => {
   const chart = {
     'chart/Chart.yaml': 'apiVersion: v2\nname: rank\nversion: 1.0.0\n',

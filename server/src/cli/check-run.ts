@@ -160,7 +160,8 @@ function hasManifests(
   bytes: Buffer | undefined,
   textIn: (file: string, text: string) => string | undefined,
 ): boolean {
-  if (bytes === undefined || !/"(?:helm_release|kubernetes_)/.test(bytes.toString('latin1'))) return false;
+  if (bytes === undefined || !/"(?:helm_release|kubernetes_|kubectl_manifest)/.test(bytes.toString('latin1')))
+    return false;
   const text = bytes.toString();
   return mayHaveManifests(text) && textIn(file, text) !== undefined;
 }

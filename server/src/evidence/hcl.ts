@@ -16,7 +16,7 @@ const maxLength = 500_000;
 
 /**
  * The blocks of a file; of a block within a block, the field named after it has a list of their bodies.
- * @param keepsCalls whether `file`, `yamlencode` and `toset` are calls, here-documents their text, and `${path.module}/` the folder `./`, instead of unknown
+ * @param keepsCalls whether `file`, `yamlencode` and `toset` are calls, here-documents their text with its variables, and `${path.module}/` the folder `./`, instead of unknown
  */
 export function readHcl(text: string, keepsCalls = false): readonly HclBlock[] {
   if (text.length > maxLength) return [];
@@ -181,8 +181,8 @@ function isKept({ kind, text }: Token, next: Token | undefined): boolean {
 
 const moduleFolder = `\${path.module}/`;
 
-function keptText({ kind, text, known }: Token): string | null {
-  if (kind === 'document') return known ? text : null;
+function keptText({ kind, text, known }: Token): Field {
+  if (kind === 'document') return known ? text : plainDocument.test(text) ? { template: text } : null;
   const below = text.slice(moduleFolder.length);
   return /[$%]\{|\\/.test(below) ? null : `./${below}`;
 }
@@ -262,6 +262,9 @@ export const statesPlace = /^(?:azurerm_resource_group|(?:azurerm_kubernetes|goo
 
 /** `local.pools.gpu.size`, `var.pools["gpu"].zones[count.index]`. */
 const maxParts = 5;
+
+/** A here-document without directives and nested expressions. */
+const plainDocument = /^(?:[^$%\\]|[$%](?!\{)|\$\{[^{}"$%\\]*\})*$/;
 
 /** A text of a few known words around variables and local values, without escapes. */
 const onlyReferences = /^(?:[^$%\\"]|\$\{(?:var|local|each|count|include)(?:\.[\w-]+){1,3}\})*$/;

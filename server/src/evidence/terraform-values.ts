@@ -273,6 +273,14 @@ function filledText(template: string, values: TerraformValues): Field {
   return isKnown && text.length <= maxText ? text : null;
 }
 
+/** A text with the variables whose values are texts. The others stay. */
+export function partlyFilled(template: string, values: TerraformValues): string {
+  return template.replace(/\$\{([\w.-]+)\}/g, (whole, name: string) => {
+    const value = valueNamed(name, values);
+    return typeof value === 'string' ? value : whole;
+  });
+}
+
 function lengthOf(value: Field): string | null {
   if (Array.isArray(value)) return String(value.length);
   return isFields(value) ? String(value.size) : null;

@@ -67,10 +67,9 @@ import {
   writtenReplicas,
 } from './namespace-facts.ts';
 import type { OverlayFacts } from './overlay-facts.ts';
-import type { PoolSize } from './pool-sizes.ts';
 import { flavorTaints, isClosed, queueCapacity } from './queue-facts.ts';
 import { llmFacts, seenDevice, servingFacts, trainingFacts } from './runtime-facts.ts';
-import { machineAutoscaler, scalerOf } from './scalers.ts';
+import { machineAutoscaler, type PoolSize, scalerOf } from './scalers.ts';
 import { stepFacts } from './step-facts.ts';
 
 /** The facts about an object for the objects that reference it, by purpose. */

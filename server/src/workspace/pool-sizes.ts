@@ -4,12 +4,6 @@ import type { Found } from './workspace.ts';
 
 // Autoscalers of pools that are objects of their own.
 
-/** The bounds that an autoscaler sets for a pool of its namespace. */
-export interface PoolSize {
-  readonly pool: string;
-  readonly size: NonNullable<NodePool['size']>;
-}
-
 /** The pool of a MachineSet with the bounds of its MachineAutoscaler; several make them unknown. */
 export function withSize(pool: NodePool, { group, kind, namespace, name }: Found['object'], scope: Scope): NodePool {
   if (kind !== 'MachineSet' || group !== 'machine.openshift.io') return pool;

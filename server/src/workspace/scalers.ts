@@ -3,11 +3,11 @@ import { runsPerMonth } from '../model/cron.ts';
 import type { ScalerFacts } from '../model/cross-references.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
+import type { NodePool } from '../model/node-pool.ts';
 import { lowerCount } from '../model/pod.ts';
 import { targetGroup } from '../model/scaled.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
-import type { PoolSize } from './pool-sizes.ts';
 
 /** The kinds that set the replicas of other objects. */
 export const scalerKinds = kindsFor('scaler');
@@ -135,6 +135,12 @@ function aibrixAutoscaler(spec: Cursor | undefined): ScalerFacts {
 function bounds(spec: Cursor | undefined): Pick<ScalerFacts, 'min' | 'max'> {
   const max = getIn(spec, 'maxReplicas');
   return { min: lowerCount(getIn(spec, 'minReplicas'), 1), max: max === undefined ? undefined : lowerCount(max, 1) };
+}
+
+/** The bounds that an autoscaler sets for a pool of its namespace. */
+export interface PoolSize {
+  readonly pool: string;
+  readonly size: NonNullable<NodePool['size']>;
 }
 
 /** The bounds of a MachineSet. https://docs.redhat.com/en/documentation/openshift_container_platform/4.18/html/machine_management */

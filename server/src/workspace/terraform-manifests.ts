@@ -1,6 +1,6 @@
 import { isFields } from '../evidence/fields.ts';
 import { readHcl } from '../evidence/hcl.ts';
-import { plain, scalersIn } from './terraform-objects.ts';
+import { plain, scalersIn, withoutIndent } from './terraform-objects.ts';
 
 // Kubernetes objects in files of Terraform: the providers `kubectl` and `kubernetes` create them next to the cluster.
 
@@ -34,11 +34,4 @@ function hereDocuments(text: string): readonly string[] {
     } else lines.push(line);
   }
   return found;
-}
-
-/** The lines of a here-document without the indentation that all of them share. */
-export function withoutIndent(lines: readonly string[]): string {
-  const indents = lines.flatMap((one) => (one.trim() === '' ? [] : [one.search(/\S/)]));
-  const shared = indents.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
-  return lines.map((one) => one.slice(shared)).join('\n');
 }

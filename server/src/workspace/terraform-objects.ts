@@ -1,7 +1,9 @@
-import { type Field, type Fields, isCall, isFields, isTemplateText } from '../evidence/fields.ts';
+import { type Field, type Fields, fieldOf, isCall, isFields, isTemplateText } from '../evidence/fields.ts';
 import type { HclBlock } from '../evidence/hcl.ts';
 import { namesAcceleratorResources } from '../model/concern.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
+import { rootCursor } from '../yaml/cursor.ts';
+import { checkLimits, parseDocument } from '../yaml/parse.ts';
 import { table, tableOf } from '../yaml/table.ts';
 
 // Workloads that Terraform's provider `kubernetes` creates: https://registry.terraform.io/providers/hashicorp/kubernetes/latest/docs
@@ -9,22 +11,31 @@ import { table, tableOf } from '../yaml/table.ts';
 
 /** Whether a file may have such workloads: a cheap test. */
 export function mayCreate(text: string): boolean {
-  return text.includes('"kubernetes_') && namesAcceleratorResources(text);
+  return /"kube(?:rnetes_|ctl_manifest")/.test(text) && namesAcceleratorResources(text);
 }
 
 /** The object that a block creates, as JSON, if it requests accelerators; undefined for other blocks. What is computed is a placeholder. */
 export function objectIn({ type, labels: [kind = '', name = ''], body }: HclBlock): string | undefined {
-  if (type !== 'resource' || !kind.startsWith('kubernetes_')) return undefined;
-  const object = kind === 'kubernetes_manifest' ? manifestOf(body) : typedObject(kind, name, body);
+  if (type !== 'resource' || !/^kube(?:rnetes_|ctl_manifest$)/.test(kind)) return undefined;
+  const object = kind.endsWith('_manifest') ? manifestOf(body) : typedObject(kind, name, body);
   const text = object === undefined ? '' : JSON.stringify(object);
   return namesAcceleratorResources(text) ? text : undefined;
 }
 
 /** The fields of an object of any kind. Pools are read elsewhere. */
 function manifestOf(body: Fields): unknown {
-  const manifest = body.get('manifest');
+  const manifest = body.get('manifest') ?? documentIn(body.get('yaml_body'));
   if (!isFields(manifest)) return undefined;
   return notWorkloads.has(String(manifest.get('kind'))) ? undefined : withNumbers(manifest);
+}
+
+/** The object of the provider `kubectl`: YAML, or what becomes YAML. Files are read on their own. */
+function documentIn(field: Field | undefined): Field | undefined {
+  if (isCall(field)) return field.call === 'yamlencode' ? field.argument : undefined;
+  const text = isTemplateText(field) ? field.template.replace(/\$\{[^{}]*\}/g, computed) : field;
+  if (typeof text !== 'string' || checkLimits(text) !== null) return undefined;
+  const { root } = parseDocument(withoutIndent(text.split('\n')), 0);
+  return root === null ? undefined : fieldOf(rootCursor(root));
 }
 
 const notWorkloads: ReadonlySet<string> = new Set([
@@ -175,4 +186,11 @@ export function plain(field: Field): unknown {
   if (isTemplateText(field)) return field.template;
   if (Array.isArray(field)) return field.map(plain);
   return isFields(field) ? tableOf([...field].map(([key, value]) => [key, plain(value)])) : field;
+}
+
+/** The lines of a here-document without the indentation that all of them share. */
+export function withoutIndent(lines: readonly string[]): string {
+  const indents = lines.flatMap((one) => (one.trim() === '' ? [] : [one.search(/\S/)]));
+  const shared = indents.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
+  return lines.map((one) => one.slice(shared)).join('\n');
 }

@@ -1,12 +1,19 @@
-import { type Field, type Fields, fieldOf, isCall, isFields, isTemplateText } from '../evidence/fields.ts';
+import {
+  type Field,
+  type Fields,
+  fieldOf,
+  isCall,
+  isFields,
+  isTemplateText,
+  type Template,
+} from '../evidence/fields.ts';
 import { readHcl } from '../evidence/hcl.ts';
-import { filledWith, noValues, type TerraformValues } from '../evidence/terraform-values.ts';
+import { filledWith, noValues, partlyFilled, type TerraformValues } from '../evidence/terraform-values.ts';
 import { rootCursor } from '../yaml/cursor.ts';
 import { checkLimits, parseDocument } from '../yaml/parse.ts';
 import { isTerraform } from './terraform.ts';
 import { terraformValuesAt } from './terraform-folders.ts';
-import { withoutIndent } from './terraform-manifests.ts';
-import { mayCreate, objectIn } from './terraform-objects.ts';
+import { mayCreate, objectIn, withoutIndent } from './terraform-objects.ts';
 import type { Workspace } from './workspace.ts';
 
 // Charts of the project that Terraform installs, and workloads that it creates. https://registry.terraform.io/providers/hashicorp/helm/latest/docs/resources/release
@@ -43,7 +50,7 @@ function manifestsOf(text: string, values: TerraformValues): string | undefined 
   for (const block of readHcl(text, true)) {
     const { type, labels } = block;
     const [kind = ''] = labels;
-    if (type !== 'resource' || !/^(?:helm_release|kubernetes_)/.test(kind)) continue;
+    if (type !== 'resource' || !/^(?:helm_release$|kubernetes_|kubectl_manifest$)/.test(kind)) continue;
     const next = Math.max(start, text.indexOf(`"${kind}"`, start));
     line += text.slice(start, next).split('\n').length - 1;
     start = next + 1;
@@ -76,10 +83,16 @@ function fieldsWith(fields: Fields, values: TerraformValues): Fields {
 }
 
 function fieldWith(field: Field, values: TerraformValues): Field {
-  if (isTemplateText(field)) return filledWith(field, values) ?? field;
+  if (isTemplateText(field))
+    return field.template.includes('\n') ? document(field, values) : (filledWith(field, values) ?? field);
   if (Array.isArray(field)) return field.map((one: Field) => fieldWith(one, values));
   if (isCall(field)) return { ...field, argument: fieldWith(field.argument, values) };
   return isFields(field) ? fieldsWith(field, values) : field;
+}
+
+function document({ template }: Template, values: TerraformValues): Field {
+  const text = partlyFilled(template, values);
+  return text.includes('${') ? { template: text } : text;
 }
 
 /** More workloads in one file are generated. */
