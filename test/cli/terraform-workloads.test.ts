@@ -165,7 +165,9 @@ test('objects of the provider kubectl, with variables in their text', async () =
   const made = (text: string, count = '') =>
     `locals {\n  replicas = 3\n}\nresource "kubectl_manifest" "film" {\n  ${count}\n  yaml_body = <<-YAML\n    ${text}\n  YAML\n}\n`;
   // 3 × 0.8048.
-  expect(await listed({ 'a.tf': made(document(`\${local.replicas}`)) })).toMatch(/Deployment\/film +3 GPUs +\$2\.41\/h/);
+  expect(await listed({ 'a.tf': made(document(`\${local.replicas}`)) })).toMatch(
+    /Deployment\/film +3 GPUs +\$2\.41\/h/,
+  );
   expect(await listed({ 'a.tf': made(document('2'), 'count = 2') })).toContain('2 workloads, 4 GPUs: $3.22/h');
   expect(await listed({ 'a.tf': made(document(`\${var.replicas}`)) })).toMatch(/film +\? GPUs +no price/);
   // A directive decides which lines exist.

@@ -177,10 +177,10 @@ const factWords: Readonly<Record<Inherited['fact'], string>> = {
 };
 
 /** `Replicas from HorizontalPodAutoscaler chat`, `Machine p4d.24xlarge from NodePool gpu in pools.yaml`. */
-function inheritedWords({ fact, from, machines = [], others = 0 }: Inherited): string {
+function inheritedWords({ fact, from, machines = [], others = 0, isAdded }: Inherited): string {
   const shown = machines.slice(0, 3).join(' or ');
   const what = machines.length === 0 ? factWords[fact] : `Machine ${shown}${machines.length > 3 ? ' or others' : ''}`;
-  return `${what} from ${objectWords(from)}${others === 0 ? '' : ` and ${others} more`}`;
+  return `${what} from ${objectWords(from)}${others === 0 ? '' : ` and ${others} more`}${isAdded ? ', added to its own' : ''}`;
 }
 
 /** `ServingRuntime vllm in ../runtimes.yaml`. */

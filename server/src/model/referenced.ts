@@ -28,6 +28,8 @@ export interface Inherited {
   readonly fact: 'gpuCount' | 'nodeCount' | 'replicas' | 'devices' | 'nodes' | 'sharing';
   /** The machines of the nodes: `p4d.24xlarge`. */
   readonly machines?: readonly string[];
+  /** Added to what the object states itself. */
+  readonly isAdded?: true;
   /** How many other objects state the same. */
   readonly others?: number;
   readonly from: ObjectName;

@@ -21,7 +21,11 @@ export function scaled(workload: Workload, crossReferences: CrossReferences): Wo
   const own = keepsOwn === true ? lowerCount(getIn(manifest.root, 'spec', 'replicas'), 1) : 0;
   const top = min === null || max === null ? max : Math.max(min, max);
   const replicas = { min: sum(min, own), max: sum(top, own) };
-  const inherited: Inherited = { fact: 'replicas', from: objectName(scaler) };
+  const inherited: Inherited = {
+    fact: 'replicas',
+    from: objectName(scaler),
+    ...(own !== 0 && { isAdded: true as const }),
+  };
   const podsOf = ({ pods }: PodSet) => ({ min: times(replicas, pods.min).min, max: times(replicas, pods.max).max });
   return {
     ...workload,
