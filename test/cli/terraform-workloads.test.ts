@@ -241,7 +241,10 @@ test('the bounds of an autoscaler that Terraform creates, also in another file i
   expect(await listed({ 'a.tf': deployment + scaler(own) })).toMatch(row);
   expect(await listed({ 'a.tf': deployment, 'b.tf': scaler('"film"') })).toMatch(row);
   expect(await listed({ 'a.tf': deployment, 'b.tf': scaler('"other"') })).toMatch(/film +1 GPU +\$0\.80\/h/);
-  // A maximum that a variable sets is unknown.
+  const bounds = scaler(own, 'min_replicas = local.least\n    max_replicas = var.most');
+  const values = 'locals {\n  least = 2\n}\nvariable "most" {}\n';
+  expect(await listed({ 'a.tf': deployment + bounds, 'v.tf': values, 'terraform.tfvars': 'most = 5\n' })).toMatch(row);
+  // A maximum that a variable without a value sets is unknown.
   const open = await listed({ 'a.tf': deployment + scaler(own, 'min_replicas = 1\n    max_replicas = var.most') });
   expect(open).not.toMatch(/film +1 GPU +\$0\.80\/h\n/);
 });

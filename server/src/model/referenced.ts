@@ -43,6 +43,8 @@ export interface ScalerFacts {
   readonly max: number | null | undefined;
   /** The replicas on average, if a schedule alone sets them. */
   readonly average?: number;
+  /** Bounds in Terraform that need values of its folder: `${var.most}`. */
+  readonly templates?: { readonly min?: string; readonly max?: string };
   /** The pods of the target's own replicas run, too. */
   readonly keepsOwn?: boolean;
   /** The metrics: `cpu`, `memory`, or the name or type of another one. */

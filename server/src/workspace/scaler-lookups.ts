@@ -1,3 +1,5 @@
+import { filledWith } from '../evidence/terraform-values.ts';
+import { countIn } from '../model/count.ts';
 import type { CrossReferences, Referenced, ScalerFacts } from '../model/cross-references.ts';
 import { scalableKinds } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
@@ -5,6 +7,8 @@ import { agreed, factsAs, factsNamed, type Group, inNamespaces, objectNamed, typ
 import { isInSiblingFolder, type Place } from './place.ts';
 import { replicaKinds } from './scalers.ts';
 import type { FileSummary } from './summary.ts';
+import { isTerraform } from './terraform.ts';
+import { terraformKinds, terraformValuesAt } from './terraform-folders.ts';
 import type { Found } from './workspace.ts';
 
 /** The scalers of an object, from the nearest folder. @param group null if the API group of the object does not matter */
@@ -21,11 +25,27 @@ export function scalersOf(
         const word = JSON.stringify([...groups, kind, where, name]);
         return scope.workspace.objects(scaler, wordOf, word, name).nearest(scope);
       });
-      return scalesNearer(scope, found, kind, namespace, name) ? [] : (agreed(scope, found, 'scaler') ?? []);
+      const stated = scalesNearer(scope, found, kind, namespace, name) ? undefined : agreed(scope, found, 'scaler');
+      return stated === undefined ? [] : withValues(stated, found, scope);
     };
     if (group === null) return named(targetOf);
     return [named(targetInGroup, group), named(targetInGroup, null)].flat();
   });
+}
+
+/** The scaler with bounds that the files of its folder of Terraform state. */
+function withValues(scaler: Referenced<ScalerFacts>, [found]: Group, { workspace }: Scope): Referenced<ScalerFacts> {
+  const { templates } = scaler.facts;
+  if (templates === undefined || found === undefined || !isTerraform(found.fileName)) return scaler;
+  workspace.dependOn(terraformKinds);
+  const values = terraformValuesAt(workspace, found.uri);
+  const bound = (template: string | undefined) => {
+    const value = template === undefined ? undefined : filledWith({ template }, values);
+    const count = typeof value === 'string' ? countIn(value) : null;
+    return count === null ? undefined : Math.max(1, count);
+  };
+  const [min = scaler.facts.min, max = scaler.facts.max] = [bound(templates.min), bound(templates.max)];
+  return { ...scaler, facts: { ...scaler.facts, min, max } };
 }
 
 /**

@@ -132,9 +132,21 @@ function aibrixAutoscaler(spec: Cursor | undefined): ScalerFacts {
   };
 }
 
-function bounds(spec: Cursor | undefined): Pick<ScalerFacts, 'min' | 'max'> {
-  const max = getIn(spec, 'maxReplicas');
-  return { min: lowerCount(getIn(spec, 'minReplicas'), 1), max: max === undefined ? undefined : lowerCount(max, 1) };
+function bounds(spec: Cursor | undefined): Pick<ScalerFacts, 'min' | 'max' | 'templates'> {
+  const [least, most] = [getIn(spec, 'minReplicas'), getIn(spec, 'maxReplicas')];
+  const [min, max] = [variableIn(least), variableIn(most)];
+  const templates = { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
+  return {
+    min: lowerCount(least, 1),
+    max: most === undefined ? undefined : lowerCount(most, 1),
+    ...((min ?? max) !== undefined && { templates }),
+  };
+}
+
+/** A reference of Terraform. */
+function variableIn(count: Cursor | undefined): string | undefined {
+  const text = asText(count);
+  return text !== undefined && /^\$\{[\w.-]{1,60}\}$/.test(text) ? text : undefined;
 }
 
 /** The bounds that an autoscaler sets for a pool of its namespace. */
