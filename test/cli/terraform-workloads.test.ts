@@ -147,6 +147,22 @@ test('machines and copies by variables, and what a module passes', async () => {
   expect(stdout.match(/film +1 GPU +\$1\.15\/h/g)).toHaveLength(2);
 });
 
+test('each use of a module with its own values, and as many copies as it states', async () => {
+  const module = resource('kubernetes_deployment', `replicas = var.replicas\n${pod('1')}`);
+  const use = (name: string, more: string) => `module "${name}" {\n  source = "./film"\n  ${more}\n}\n`;
+  const files = { 'film/main.tf': `variable "replicas" {}\n${module}` };
+  const both = await listed({ ...files, 'main.tf': use('a', 'replicas = 2') + use('b', 'replicas = 4') });
+  // A quarter of g6.12xlarge is 1.1504: 2 and 4 of it.
+  expect(both).toMatch(/film +2 GPUs +\$2\.30\/h/);
+  expect(both).toContain('2 workloads, 6 GPUs: $6.90/h');
+  const copies = await listed({ ...files, 'main.tf': use('a', 'replicas = 2\n  count = 3') });
+  expect(copies).toContain('3 workloads, 6 GPUs: $6.90/h');
+  expect(await listed({ ...files, 'main.tf': use('a', 'replicas = 2\n  count = 0') })).toContain('0 workloads');
+  // A computed number of copies counts once.
+  const computed = await listed({ ...files, 'main.tf': use('a', 'replicas = 2\n  count = var.copies') });
+  expect(computed).toContain('1 workload, 2 GPUs: $2.30/h');
+});
+
 test('objects of the provider kubectl, with variables in their text', async () => {
   const document = (replicas: string, more = '') => `apiVersion: apps/v1
     kind: Deployment
@@ -192,11 +208,12 @@ test('values of a release with variables', async () => {
     'values = [yamlencode({ replicas = var.replicas })]',
   ];
   for (const form of forms) {
-    // 4 × 0.8048; without a value, the chart counts with its own: 0.8048.
+    // 4 × 0.8048. Without a value, the chart counts with its own: 0.8048.
     const known = await listed({ ...chart, 'main.tf': variable + release(form) });
     expect(known).toContain('1 workload, 4 GPUs: $3.22/h');
-    expect(await listed({ ...chart, 'main.tf': release(form) })).toContain('1 workload, 1 GPU: $0.80/h');
   }
+  for (const form of forms.slice(1, 3))
+    expect(await listed({ ...chart, 'main.tf': release(form) })).toContain('1 workload, 1 GPU: $0.80/h');
 });
 
 test('a chart next to a workload, and no findings', async () => {

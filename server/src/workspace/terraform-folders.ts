@@ -111,6 +111,16 @@ export function terraformValuesAt(workspace: Workspace, uri: string): TerraformV
   return terraformFolders(workspace).valuesOf(folderOf(normalizeUri(uri)));
 }
 
+/** The same for each copy of the folder, if it is a module. A number of copies that the files do not state is one. */
+export function terraformCopiesAt(workspace: Workspace, uri: string): readonly TerraformValues[] {
+  return terraformFolders(workspace)
+    .copiesOf(folderOf(normalizeUri(uri)))
+    .flatMap(({ values }) => {
+      const count = values.get('var.count');
+      return typeof count === 'string' && /^\d{1,2}$/.test(count) ? Array(Number(count)).fill(values) : values;
+    });
+}
+
 function readFolders(workspace: Workspace): TerraformFolders {
   const regions = new Map<string, TerraformRegion[]>();
   for (const { key, object } of workspace.objects(terraformRegionKind, anyObject, '').all)
@@ -189,8 +199,7 @@ function readFolders(workspace: Workspace): TerraformFolders {
   };
   const copiesIn = (folder: string): readonly TerraformCopy[] => {
     const users = uses.get(folder) ?? [];
-    if (users.length === 0 || users.length > (blocksIn.has(folder) ? maxCopied : 1))
-      return [{ values: valuesOf(folder) }];
+    if (users.length === 0 || users.length > maxCopied) return [{ values: valuesOf(folder) }];
     return users.flatMap(({ from, variables, key }) => {
       const own = valuesOf(from);
       const copies = copiesOfModule(variables, own, ofPools.has(folder));
@@ -231,6 +240,7 @@ function readFolders(workspace: Workspace): TerraformFolders {
   /** Whether a module makes pools for each block of a folder that uses it. */
   const isMadeIn = (module: string, folder: string): boolean => {
     const inside = blocksIn.get(module) ?? [];
+    if (inside.length === 0) return false;
     const copies = copiesOf(module).filter(({ from }) => from === folder);
     const isMade = ({ values }: TerraformCopy) => inside.some((one) => terraformPoolsOf(one, values).length > 0);
     return copies.length > 0 && copies.every(isMade);

@@ -12,7 +12,7 @@ import { filledWith, noValues, partlyFilled, type TerraformValues } from '../evi
 import { rootCursor } from '../yaml/cursor.ts';
 import { checkLimits, parseDocument } from '../yaml/parse.ts';
 import { isTerraform } from './terraform.ts';
-import { terraformValuesAt } from './terraform-folders.ts';
+import { terraformCopiesAt } from './terraform-folders.ts';
 import { mayCreate, objectIn, withoutIndent } from './terraform-objects.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -20,15 +20,19 @@ import type { Workspace } from './workspace.ts';
 
 /**
  * The text of a file as gpulint reads manifests: of Terraform, only its releases of charts and its workloads. undefined: the file has none.
- * @param values of the file's folder
+ * @param copies the values of the file's folder; of each copy if it is a module
  */
-export function manifestText(name: string, text: string, values: TerraformValues = noValues): string | undefined {
-  return isTerraform(name) ? manifestsOf(text, values) : text;
+export function manifestText(
+  name: string,
+  text: string,
+  copies: readonly TerraformValues[] = [noValues],
+): string | undefined {
+  return isTerraform(name) ? manifestsOf(text, copies) : text;
 }
 
 /** The same, with the values that the files of a workspace state. */
 export function manifestTextIn(workspace: Workspace, uri: string, text: string): string | undefined {
-  return isTerraform(uri) ? manifestText(uri, text, terraformValuesAt(workspace, uri)) : text;
+  return isTerraform(uri) ? manifestText(uri, text, terraformCopiesAt(workspace, uri)) : text;
 }
 
 /** Whether a file of Terraform may have any of these: a cheap test. */
@@ -40,7 +44,7 @@ export function mayHaveManifests(text: string): boolean {
  * The releases in a file as a helmfile, each on the line of its block, and its workloads as documents, behind the releases; undefined without releases
  * of local charts and workloads. A release of which some values are computed is left out: its chart counts with its own values.
  */
-function manifestsOf(text: string, values: TerraformValues): string | undefined {
+function manifestsOf(text: string, copies: readonly TerraformValues[]): string | undefined {
   if (!mayHaveManifests(text)) return undefined;
   const lines = text.split('\n').map(() => '');
   const objects: (readonly [line: number, object: string])[] = [];
@@ -54,16 +58,18 @@ function manifestsOf(text: string, values: TerraformValues): string | undefined 
     const next = Math.max(start, text.indexOf(`"${kind}"`, start));
     line += text.slice(start, next).split('\n').length - 1;
     start = next + 1;
-    const body = fieldsWith(block.body, values);
-    const count = countOf(body) ?? 0;
-    const release = kind === 'helm_release' ? releaseIn(body) : undefined;
-    if (release !== undefined && count > 0) {
-      lines[line] += `${release}, `.repeat(count);
-      last = line;
+    for (const values of copies) {
+      const body = fieldsWith(block.body, values);
+      const count = countOf(body) ?? 0;
+      const release = kind === 'helm_release' ? releaseIn(body) : undefined;
+      if (release !== undefined && count > 0) {
+        lines[line] += `${release}, `.repeat(count);
+        last = line;
+      }
+      const object = objectIn({ ...block, body });
+      if (object !== undefined)
+        for (let copy = 0; copy < count && objects.length < maxObjects; copy += 1) objects.push([line, object]);
     }
-    const object = objectIn({ ...block, body });
-    if (object !== undefined)
-      for (let copy = 0; copy < count && objects.length < maxObjects; copy += 1) objects.push([line, object]);
   }
   if (last === undefined && objects.length === 0) return undefined;
   if (last !== undefined) {
