@@ -126,7 +126,16 @@ export const chartAliases: Readonly<Record<string, string>> = {
   VLLMSettings: 'maxModelLength>maxModelLen tp>tensorParallelSize tensorParallelism>tensorParallelSize args>extraArgs',
   NIMModel: 'gpus>resources gpu>resources',
   GPUOperatorValues:
-    'migStrategy>mig.strategy timeSlicing>devicePlugin.config sharing>devicePlugin.config gpuFeatureDiscovery>gfd dcgm-exporter>dcgmExporter',
+    'migStrategy>mig.strategy timeSlicing>devicePlugin.config sharing>devicePlugin.config gpuFeatureDiscovery>gfd nvidiaFeatureDiscovery>gfd dcgm-exporter>dcgmExporter',
+  GPUOperand:
+    'tolerations>daemonsets.tolerations priorityClassName>daemonsets.priorityClassName updateStrategy>daemonsets.updateStrategy arguments>args extraEnv>env extraArgs>args',
+  GPUDevicePlugin:
+    'tolerations>daemonsets.tolerations priorityClassName>daemonsets.priorityClassName updateStrategy>daemonsets.updateStrategy arguments>args extraEnv>env extraArgs>args timeSlicing>config.name sharing>config.name',
+  GPUDriver:
+    'tolerations>daemonsets.tolerations priorityClassName>daemonsets.priorityClassName updateStrategy>daemonsets.updateStrategy extraEnv>env extraArgs>args',
+  GPUToolkit:
+    'tolerations>daemonsets.tolerations priorityClassName>daemonsets.priorityClassName updateStrategy>daemonsets.updateStrategy arguments>args extraEnv>env extraArgs>args',
+  NFDValues: 'tolerations>worker.tolerations nodeSelector>worker.nodeSelector',
   DevicePluginValues:
     'sharing>config.map timeSlicing>config.map flags>config.map mig>migStrategy gpuFeatureDiscovery>gfd configMap>config.map',
   FrigateValues: 'nvidia>gpu.nvidia',
@@ -191,8 +200,15 @@ export const chartTypes: Readonly<Record<string, string>> = {
   NIMModel:
     '~ nimCache name ngcAPISecret ngcAPIKey hfTokenSecret openaiPort labels jsonLogging logLevel legacyCompat numGpus subPath modelStorePath openai_port nemo_port numWorkers trtModelName tritonModelName dataStoreURL customizationSource',
   GPUOperatorValues:
-    '~ platform nfd psa psp cdi sandboxWorkloads hostPaths daemonsets:GPUOperands validator operator mig:GPUMIG driver toolkit:GPUToolkit devicePlugin dcgm dcgmExporter dcgmPodExporter gfd migManager nodeStatusExporter gds gdrcopy vgpuManager vgpuDeviceManager vfioManager kataManager sandboxDevicePlugin kataSandboxDevicePlugin ccManager node-feature-discovery extraObjects replicaCount nameOverride fullnameOverride global enabled draDriver',
+    '~ platform nfd psa psp cdi sandboxWorkloads hostPaths daemonsets:GPUOperands validator operator mig:GPUMIG driver:GPUDriver toolkit:GPUToolkit devicePlugin:GPUDevicePlugin dcgm:GPUOperand dcgmExporter:GPUOperand dcgmPodExporter gfd:GPUOperand migManager:GPUOperand nodeStatusExporter:GPUOperand gds gdrcopy vgpuManager vgpuDeviceManager vfioManager kataManager sandboxDevicePlugin kataSandboxDevicePlugin ccManager node-feature-discovery:NFDValues extraObjects replicaCount nameOverride fullnameOverride global enabled draDriver',
   GPUOperands: '~ labels annotations tolerations priorityClassName updateStrategy rollingUpdate',
+  GPUOperand:
+    '~ enabled repository image version imagePullPolicy imagePullSecrets env args resources securityContext config service serviceMonitor hostPID hostPort hostNetwork hpcJobMapping gpuClientsConfig',
+  GPUDevicePlugin:
+    '~ enabled repository image version imagePullPolicy imagePullSecrets env args resources securityContext config mps',
+  GPUDriver:
+    '~ enabled nvidiaDriverCRD kernelModuleType usePrecompiled useOpenKernelModules repository image version imagePullPolicy imagePullSecrets startupProbe livenessProbe readinessProbe rdma upgradePolicy manager env secretEnv args resources securityContext hostNetwork repoConfig licensingConfig virtualTopology kernelModuleConfig certConfig',
+  NFDValues: '~ enabled image imagePullSecrets master worker gc topologyUpdater featureGates tls prometheus',
   GPUMIG: '~ strategy:=none|single|mixed',
   GPUToolkit: '~ enabled repository image version imagePullPolicy imagePullSecrets env:[EnvVar resources installDir',
   DevicePluginValues:

@@ -36,7 +36,7 @@ export const customKinds: Readonly<Record<string, string>> = {
   'kubeflow.org/v1/TFJob': 'TFJob',
   'kubeflow.org/v1/XGBoostJob': 'XGBoostJob',
   // The trainer of a TrainJob has had the same fields since.
-  'kubeflow.org/v2alpha1/TrainJob': 'TrainJob',
+  'kubeflow.org/v2alpha1/TrainJob': 'V2TrainJob',
   'kubeflow.org/v2beta1/MPIJob': 'MPIJob',
   'kubevirt.io/v1/VirtualMachine': 'VirtualMachine',
   'kubevirt.io/v1/VirtualMachineInstance': 'VirtualMachineInstance',
@@ -225,6 +225,9 @@ export const customTypes: Readonly<Record<string, string>> = {
   TrainJob: object('TrainJobSpec'),
   TrainJobSpec:
     'runtimeRef!:RuntimeRef initializer:* trainer:Trainer labels:{s annotations:{s podSpecOverrides:* podTemplateOverrides:* runtimePatches:* suspend:b activeDeadlineSeconds:i managedBy',
+  V2TrainJob: object('V2TrainJobSpec'),
+  V2TrainJobSpec: '+TrainJobSpec datasetConfig:* modelConfig:*',
+  TrainingRuntimeSpec: 'mlPolicy podGroupPolicy template',
   RuntimeRef: 'name! apiGroup kind',
   Trainer: 'image command:[s args:[s env:[EnvVar numNodes:i resourcesPerNode:ResourceRequirements numProcPerNode:x',
   // Kueue
@@ -273,7 +276,11 @@ export const customTypes: Readonly<Record<string, string>> = {
   // NVIDIA's GPU operator
   ClusterPolicy: object('ClusterPolicySpec'),
   ClusterPolicySpec:
-    'operator:* daemonsets:* driver:* toolkit:ClusterPolicyToolkit devicePlugin:* dcgmExporter:* dcgm:* nodeStatusExporter:* gfd:* mig:ClusterPolicyMIG migManager:* psp:* psa:* validator:* gds:* gdrcopy:* fabricManager:* sandboxWorkloads:* vfioManager:* sandboxDevicePlugin:* kataSandboxDevicePlugin:* vgpuManager:* vgpuDeviceManager:* cdi:* kataManager:* ccManager:* hostPaths:*',
+    'operator:* daemonsets:ClusterPolicyDaemonsets driver:* toolkit:ClusterPolicyToolkit devicePlugin:ClusterPolicyOperand dcgmExporter:ClusterPolicyOperand dcgm:ClusterPolicyOperand nodeStatusExporter:ClusterPolicyOperand gfd:ClusterPolicyOperand mig:ClusterPolicyMIG migManager:ClusterPolicyOperand psp:* psa:* validator:* gds:* gdrcopy:* fabricManager:* sandboxWorkloads:* vfioManager:* sandboxDevicePlugin:* kataSandboxDevicePlugin:* vgpuManager:* vgpuDeviceManager:* cdi:* kataManager:* ccManager:* hostPaths:*',
+  ClusterPolicyDaemonsets:
+    'labels:* annotations:* tolerations:[Toleration priorityClassName updateStrategy rollingUpdate:*',
+  ClusterPolicyOperand:
+    'enabled:b repository image version imagePullPolicy imagePullSecrets:* resources:* args:* env:[EnvVar config:* mps:* service:* serviceMonitor:* hostPID:b hostPort:* hostNetwork:b hpcJobMapping:* gpuClientsConfig:* labels:* annotations:* securityContext:*',
   ClusterPolicyToolkit:
     'enabled:b repository image version imagePullPolicy imagePullSecrets:* resources:* args:* env:[EnvVar installDir hostNetwork:* labels:* annotations:*',
   ClusterPolicyMIG: 'strategy:=none|single|mixed',

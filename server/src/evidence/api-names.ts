@@ -25,11 +25,16 @@ export type MeantField =
  * next to a field of the same name, or at the root of an object.
  */
 export function isCertain({ holder }: ApiProblem, meant: MeantField | undefined): boolean {
-  if (!isCustomType(holder.type) || holder.above === undefined) return true;
+  if (!isCustomType(holder.type) || holder.above === undefined || frozenTypes.has(holder.type)) return true;
   if (meant?.as !== 'name') return meant !== undefined;
   // The required field of a similar name is missing.
   return meant.certain || apiFields(holder.type).get(meant.name)?.required === true;
 }
+
+/** Types of versions that get no more fields. */
+const frozenTypes = wordSet(
+  'V2TrainJobSpec PyTorchJobSpec TFJobSpec XGBoostJobSpec PaddleJobSpec JAXJobSpec ReplicaSpec',
+);
 
 /** The field that an unknown one certainly or likely stands for: here under another name, or elsewhere under the same name. */
 export function meantField({ at, holder, field }: ApiProblem): MeantField | undefined {
@@ -58,6 +63,10 @@ export function meantField({ at, holder, field }: ApiProblem): MeantField | unde
   if (twin !== undefined && apiFields(twin.type).has(field)) return { as: 'elsewhere', words: twin.words };
   const path = pathBelow(holder, field);
   if (path !== undefined) return { as: 'below', path };
+  const other = commonFields.has(field)
+    ? undefined
+    : relatedTypes[holder.type]?.find(({ type }) => apiFields(type).has(field));
+  if (other !== undefined) return { as: 'elsewhere', words: other.words };
   const sibling = siblingWith(holder, field);
   if (sibling !== undefined) return { as: 'elsewhere', words: sibling };
   // Short names are near too many others.
@@ -131,6 +140,27 @@ const namesakes = table<{ readonly type: string; readonly words: string }>({
   PodSecurityContext: { type: 'SecurityContext', words: "a container's securityContext" },
   SecurityContext: { type: 'PodSecurityContext', words: "the pod's securityContext" },
   Trainer: { type: 'Container', words: 'the pods of its runtime or their overrides' },
+});
+
+const nodeClass = { type: 'EC2NodeClassSpec', words: 'the EC2NodeClass' };
+const rayJob = { type: 'RayJobSpec', words: 'a RayJob' };
+const rayService = { type: 'RayServiceSpec', words: 'a RayService' };
+const trainingJob = { type: 'PyTorchJobSpec', words: 'a PyTorchJob' };
+const runtime = { type: 'TrainingRuntimeSpec', words: 'its TrainingRuntime' };
+const pool = ['NodePoolSpec', 'NodePoolNode'].map((type) => ({ type, words: 'the NodePool' }));
+
+/** The objects next to an object of each type, some of whose fields are written in it. */
+const relatedTypes = table<readonly { readonly type: string; readonly words: string }[]>({
+  ClusterPolicyOperand: [{ type: 'ClusterPolicyDaemonsets', words: 'daemonsets' }],
+  ClusterPolicyToolkit: [{ type: 'ClusterPolicyDaemonsets', words: 'daemonsets' }],
+  EC2NodeClassSpec: pool,
+  NodePoolNode: [nodeClass],
+  NodePoolSpec: [nodeClass],
+  RayClusterSpec: [rayJob, rayService],
+  RayJobSpec: [rayService],
+  RayServiceSpec: [rayJob],
+  TrainJobSpec: [runtime, trainingJob],
+  V2TrainJobSpec: [runtime, trainingJob],
 });
 
 /** Whether an item of Docker Compose has the form that Kubernetes needs. */

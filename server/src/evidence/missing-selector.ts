@@ -1,8 +1,12 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Workload } from '../model/workload.ts';
-import { type Cursor, entries, getIn, isIncomplete, isUnseen } from '../yaml/cursor.ts';
+import { type Cursor, entries, getIn, isIncomplete, isUnseen, keyOf } from '../yaml/cursor.ts';
+
+/** What a patch for GPUs sets in a container. */
+const patched = wordSet('name image imagePullPolicy resources env envFrom');
 
 /**
  * The template of a Deployment, StatefulSet or DaemonSet that says all else about its pods, but has no selector and no labels. A patch of one looks
@@ -23,7 +27,9 @@ export function missingSelector(workload: Workload): Cursor | undefined {
     return undefined;
   if (getIn(spec, 'selector') !== undefined || getIn(template, 'metadata', 'labels') !== undefined) return undefined;
   const isWhole = podSet.containers.every(
-    ({ at }) => ['name', 'image', 'resources'].every((key) => getIn(at, key) !== undefined) && entries(at).length > 3,
+    ({ at }) =>
+      ['name', 'image', 'resources'].every((key) => getIn(at, key) !== undefined) &&
+      entries(at).some((entry) => !patched.has(keyOf(entry))),
   );
   return isWhole && podSet.containers.length > 0 && namesAccelerators(podSet) ? template : undefined;
 }
