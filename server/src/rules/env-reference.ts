@@ -83,7 +83,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For `$$(NAME)`, scripts of a shell, names in lower case, names of Services (`NAME_SERVICE_HOST`) and of variables that clouds and telemetry
  * add to pods. A variable that is not defined at all is reported only in Pods, Deployments, StatefulSets and Jobs without `envFrom`,
- * because operators define variables of their own; in a PyTorchJob without a Master, those that its operator sets only next to one. `$NAME` is
+ * because operators define variables of their own; in a PyTorchJob without a Master, those that its operator sets only next to one; in a TrainJob of
+ * the runtime torch-distributed, those of torchrun's processes (`MASTER_ADDR`). `$NAME` is
  * reported in arguments only if a known program reads it and the container defines the variable itself; in the value of a variable only if the
  * container defines it and the value has no spaces, or is a list of arguments that the container's script reads or that quotes protect from any
  * shell, and not in `HF_HOME` and its like, which their library expands, or in tasks of SkyPilot. For lists other than PATH that extend their own value.
@@ -123,10 +124,10 @@ export default defineRule({
       before.add(name);
     }
     const words = [...container.command, ...container.args];
-    const ofMaster = knowsVariables(container) ? variablesOfMaster(workload) : new Set<string>();
+    const unset = knowsVariables(container) ? variablesOfMaster(workload) : undefined;
     const isSet = (name: string) => last.has(name) || words.some(({ value }) => mayDefine(value, name));
-    const absent = new Set([...ofMaster].filter((name) => !isSet(name)));
-    reportOfMaster(words, absent, context);
+    const absent = new Set([...(unset?.names ?? [])].filter((name) => !isSet(name)));
+    reportOfMaster(words, absent, unset?.why ?? '', context);
     // A shell reads $(NAME) as a command.
     if (isShell(baseName(words[0]?.value ?? ''))) return;
     if (words.length > 0 && isWholePod(podSet, workload)) reportShellForm(container, words, context);
@@ -224,10 +225,11 @@ const readsArguments = wordSet(
 /** Images whose entrypoint is a server without a shell. */
 const ownEntrypoints = /(?:^|\/)(?:vllm\/vllm-openai|huggingface\/text-embeddings-inference|ggml-org\/llama\.cpp)$/;
 
-/** Reports the first variable, in any form, that the operator sets only in jobs with a Master. */
+/** Reports the first variable, in any form, that the operator sets only in other jobs. */
 function reportOfMaster(
   words: readonly Located<string>[],
   absent: ReadonlySet<string>,
+  why: string,
   { document, report }: PodSetContext,
 ): void {
   for (const word of absent.size === 0 ? [] : words) {
@@ -236,7 +238,7 @@ function reportOfMaster(
       const name = found[1] ?? found[2] ?? found[3] ?? '';
       if (!absent.has(name)) continue;
       const span = spanInScalar(document, word, { start: found.index, end: found.index + found[0].length });
-      report({ message: `${name} is not set: the operator sets it only in a PyTorchJob with a Master`, span });
+      report({ message: `${name} is not set: ${why}`, span });
       return;
     }
   }

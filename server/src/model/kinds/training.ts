@@ -26,15 +26,18 @@ const runtime = {
 
 /** Training jobs, except those of Kubeflow's first operator. */
 export const trainingKinds: readonly KindEntry[] = [
-  {
-    group: 'trainer.kubeflow.org',
-    kinds: ['TrainJob'],
-    role: 'training',
-    passesAnnotations: false,
-    processesPerPod: (root) => getIn(root, 'spec', 'trainer', 'numProcPerNode'),
-    wholeResources: true,
-    lower: lowerTrainJob,
-  },
+  // The second is the group of the versions before the first release.
+  ...['trainer.kubeflow.org', 'kubeflow.org'].map(
+    (group): KindEntry => ({
+      group,
+      kinds: ['TrainJob'],
+      role: 'training',
+      passesAnnotations: false,
+      processesPerPod: (root) => getIn(root, 'spec', 'trainer', 'numProcPerNode'),
+      wholeResources: true,
+      lower: lowerTrainJob,
+    }),
+  ),
   {
     group: 'trainer.kubeflow.org',
     kinds: ['TrainingRuntime'],
