@@ -1,5 +1,6 @@
 import { apiKind } from '../catalog/index.ts';
 import { type ApiProblem, apiProblems } from '../evidence/api-problems.ts';
+import { gpuPools } from '../evidence/gpu-pools.ts';
 import { passedOnContainers } from '../evidence/passed-on-containers.ts';
 import { placesAt } from '../evidence/written.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
@@ -61,6 +62,7 @@ import { defineRule } from './rule.ts';
  * ## Sources
  *
  * - [Kubernetes: PodSpec](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec)
+ * - [eksctl: schema of the config file](https://schema.eksctl.io/)
  * - [KEDA: the type of a trigger's metadata](https://github.com/kedacore/keda/blob/main/apis/keda/v1alpha1/scaletriggers_types.go)
  * - [Kustomize: images](https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/images/)
  * - A dry run against an API server, version 1.32: "cannot unmarshal bool into Go struct field"
@@ -78,6 +80,18 @@ export default defineRule({
         message: `newTag must be a string, not the ${typeOf(tag)} ${text}: kustomize rejects the file`,
         span: spanOf(tag),
         fixes: () => [quote(document, tag, text)],
+      });
+    }
+    const hasPool = groupOf(manifest.apiVersion) === 'eksctl.io' && gpuPools(manifest).length > 0;
+    for (const value of hasPool ? nodeTexts.flatMap((path) => placesAt(manifest.root, path)) : []) {
+      const text = unquoted(value);
+      if (text === undefined) continue;
+      const subject = keyOf(value) === 'value' ? 'The value of a taint' : `The value of ${shorten(keyOf(value), 50)}`;
+      report({
+        severity: 'warning',
+        message: `${subject} must be a string, not the ${typeOf(value)} ${text}: eksctl rejects the file`,
+        span: spanOf(value),
+        fixes: () => [quote(document, value, text)],
       });
     }
     const isScaler = groupOf(manifest.apiVersion) === 'keda.sh';
@@ -151,6 +165,12 @@ export default defineRule({
     }
   },
 });
+
+/** The labels and taints of node groups of eksctl, which may also write taints as a mapping. */
+const nodeTexts = ['nodeGroups', 'managedNodeGroups'].flatMap((groups) => [
+  `${groups}.*.labels.*`,
+  `${groups}.*.taints.*.value`,
+]);
 
 const affinityValues =
   'affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.*.matchExpressions.*.values.*';
