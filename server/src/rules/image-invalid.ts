@@ -54,6 +54,7 @@ import { type DocumentContext, defineRule } from './rule.ts';
  *
  * ## Sources
  *
+ * - [NVIDIA/nvidia-docker#1735](https://github.com/NVIDIA/nvidia-docker/issues/1735), [#1768](https://github.com/NVIDIA/nvidia-docker/issues/1768)
  * - [NVIDIA: tags of the CUDA images](https://gitlab.com/nvidia/container-images/cuda/-/blob/master/doc/supported-tags.md)
  * - [Distribution: references](https://github.com/distribution/reference)
  * - [Kubernetes: images](https://kubernetes.io/docs/concepts/containers/images/#image-names)
@@ -84,6 +85,11 @@ export default defineRule({
     if (isMissingTag(image.value)) {
       const message = `Image ${shorten(image.value, 50)} does not exist, so the pod never starts: CUDA tags name a patch version and a system (12.6.3-base-ubuntu24.04)`;
       context.report({ message, span: spanOf(image.at) });
+      return;
+    }
+    if (isRemovedTag(image.value)) {
+      const message = `NVIDIA removed ${shorten(image.value, 50)}: the pod starts only on nodes that still have it; name one such as 12.6.3-base-ubuntu24.04`;
+      context.report({ severity: 'warning', message, span: spanOf(image.at) });
       return;
     }
     const problem = problemOf(image.value, context.document);
@@ -133,12 +139,21 @@ function hasOthers(names: ReadonlySet<string>, one: string): boolean {
   return names.size > (names.has(one) ? 1 : 0);
 }
 
-/** Whether NVIDIA has no such image of CUDA: since CUDA 12, all tags name a system. */
+/** Whether NVIDIA has no such image of CUDA: since CUDA 12, all tags name a patch version and a system. */
 function isMissingTag(image: string): boolean {
+  const tag = cudaTag(image, /^(?:(?:docker\.io|nvcr\.io)\/)?nvidia\/cuda$/);
+  return /^1[2-9]\.\d+(?:-|(?:\.\d+)?(?:-(?:base|runtime|devel|cudnn\d*))*$)/.test(tag);
+}
+
+/** Whether the image of CUDA is gone from Docker Hub: all before CUDA 11, and those of CUDA 11 without a patch version. */
+function isRemovedTag(image: string): boolean {
+  return /^(?:[6-9]|1[01])\.\d+(?:-|$)/.test(cudaTag(image, /^(?:docker\.io\/)?nvidia\/cuda$/));
+}
+
+/** The tag of an image from one of NVIDIA's repositories; empty for others, and next to a digest, which takes precedence. */
+function cudaTag(image: string, repositories: RegExp): string {
   const { repository, tag = '' } = imageParts(image);
-  // A digest takes precedence over the tag.
-  if (image.includes('@') || !/^(?:(?:docker\.io|nvcr\.io)\/)?nvidia\/cuda$/.test(repository)) return false;
-  return /^1[2-9]\.\d+(?:\.\d+)?(?:-(?:base|runtime|devel|cudnn\d*))*$/.test(tag);
+  return image.includes('@') || !repositories.test(repository) ? '' : tag;
 }
 
 /** What most images are. */
