@@ -74,7 +74,12 @@ export const servingCharts: readonly Chart[] = [
     names: ['ollama'],
     source: 'https://github.com/otwld/ollama-helm/blob/main/templates/deployment.yaml',
     date: '2026-11-22',
-    owns: (values) => getIn(values, 'ollama', 'gpu', 'enabled') !== undefined,
+    owns: (values) => {
+      const gpu = getIn(values, 'ollama', 'gpu');
+      // In a project's own chart, it may be a component.
+      const isComponent = getIn(gpu, 'image') !== undefined || getIn(gpu, 'resources') !== undefined;
+      return getIn(gpu, 'enabled') !== undefined && !isComponent;
+    },
     blocks: (values) => {
       const container = containerOf({ at: values, name: 'ollama', repository: 'ollama/ollama' });
       // The template merges its own limit into those of the values.
