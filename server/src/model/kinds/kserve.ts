@@ -2,7 +2,7 @@ import { wordSet } from '../../catalog/word-patterns.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asText, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
 import { lookUp } from '../manifest.ts';
-import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
+import { lowerContainer, lowerContainers, lowerCount, text } from '../pod.ts';
 import type { Container, Scaling } from '../workload.ts';
 import { hardwareProfile, profileWord } from './hardware-profile.ts';
 import type { KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts';
@@ -113,7 +113,14 @@ function runtimeOf(component: Cursor, { namespace, crossReferences }: KindInput)
 
 function componentContainers(component: Cursor): readonly Container[] {
   const models = entries(component).filter((entry) => modelKeys.has(keyOf(entry)));
-  return [...models.map((model) => lowerContainer(model, 'app', 'kserve-container')), ...lowerContainers(component)];
+  return [...models.map(modelContainer), ...lowerContainers(component)];
+}
+
+/** The container of a model server, whose image is the runtime's with the version that the model may name. */
+function modelContainer(model: Cursor): Container {
+  const container = lowerContainer(model, 'app', 'kserve-container');
+  const tag = text(getIn(model, 'runtimeVersion'));
+  return container.image !== undefined || tag === undefined ? container : { ...container, tag };
 }
 
 interface Mode {

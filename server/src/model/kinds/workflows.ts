@@ -259,7 +259,8 @@ function sparkPods(
       ? configuredDevices(spec, name)
       : [devicesBy(resource, gpu, countOf(lowerQuantity(quantity)))];
   const sidecars = items(getIn(role, 'sidecars')).map((sidecar) => lowerContainer(sidecar, 'app'));
-  const containers = [lowerContainer(role, 'app', 'spark'), ...sidecars];
+  const own = lowerContainer(role, 'app', 'spark');
+  const containers = [{ ...own, image: own.image ?? text(getIn(spec, 'image')) }, ...sidecars];
   return [{ name, pod: role, metadata: role, replicas, pods, containers, implicitDevices }];
 }
 
