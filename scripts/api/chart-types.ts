@@ -53,7 +53,7 @@ export const charts = [
     'gpu-operator',
     'GPUOperatorValues',
     2,
-    'driver toolkit dcgmExporter migManager nodeStatusExporter daemonsets ?mig.strategy ?migStrategy ?devicePlugin ?gfd ?operator ?cdi',
+    'driver toolkit dcgmExporter migManager nodeStatusExporter daemonsets operator.defaultRuntime ?mig.strategy ?migStrategy ?devicePlugin ?gfd ?operator ?cdi',
     0,
     'nvidia ngc',
   ],

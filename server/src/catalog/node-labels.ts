@@ -140,6 +140,7 @@ const otherLabels = [
     'gpu-partition-size',
     'max-shared-clients-per-gpu',
   ].map((name) => `cloud.google.com/gke-${name}`),
+  'intel.feature.node.kubernetes.io/gpu',
 ];
 
 /**

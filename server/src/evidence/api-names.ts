@@ -61,7 +61,7 @@ export function meantField({ at, holder, field }: ApiProblem): MeantField | unde
   if (above !== undefined) return { as: 'above', holder: above };
   const twin = namesakes[holder.type];
   if (twin !== undefined && apiFields(twin.type).has(field)) return { as: 'elsewhere', words: twin.words };
-  const path = pathBelow(holder, field);
+  const path = pathBelow(holder, field, at);
   if (path !== undefined) return { as: 'below', path };
   const other = commonFields.has(field)
     ? undefined
@@ -258,8 +258,23 @@ function siblingWith({ at, type, above }: ApiHolder, field: string): string | un
 
 const maxDepth = 4;
 
+/** Whether a value has the keys of a field's type. */
+function fits(value: Cursor | undefined, field: ApiField | undefined): boolean {
+  const type = field?.type;
+  if (value === undefined || type === undefined) return false;
+  const isList = type.form === 'list';
+  const inner = isList ? type.of : type;
+  if (inner.form !== 'object' || (value.node.kind === 'seq') !== isList) return false;
+  const known = apiFields(inner.name);
+  return (isList ? items(value) : [value]).every((one) => entries(one).every((entry) => known.has(keyOf(entry))));
+}
+
 /** The shortest path of fields to a mapping with the field; undefined if there are several. */
-export function pathBelow({ at, type, above }: ApiHolder, field: string): readonly string[] | undefined {
+export function pathBelow(
+  { at, type, above }: ApiHolder,
+  field: string,
+  value?: Cursor,
+): readonly string[] | undefined {
   if (above === undefined && apiFields('ObjectMeta').has(field)) return ['metadata'];
   if (commonFields.has(field)) return undefined;
   let level: readonly { readonly type: string; readonly path: readonly string[] }[] = [{ type, path: [] }];
@@ -275,7 +290,10 @@ export function pathBelow({ at, type, above }: ApiHolder, field: string): readon
     const together = found.filter((here) =>
       entries(at).every((entry) => apiFields(type).has(keyOf(entry)) || apiFields(here.type).has(keyOf(entry))),
     );
-    const [only, ...others] = [written, together].find((some) => some.length > 0) ?? found;
+    const likely = [written, together].find((some) => some.length > 0) ?? found;
+    // Node and pod affinity have fields of one name, but not of one form.
+    const fitting = likely.length > 1 ? likely.filter((here) => fits(value, apiFields(here.type).get(field))) : likely;
+    const [only, ...others] = fitting.length > 0 ? fitting : likely;
     if (only !== undefined) return others.length === 0 ? only.path : undefined;
   }
   return undefined;

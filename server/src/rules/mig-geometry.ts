@@ -1,3 +1,5 @@
+import { isSlip } from '../catalog/spelling.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import {
   configInDocument,
   configsInConfigMap,
@@ -5,13 +7,24 @@ import {
   type EmbeddedConfig,
 } from '../evidence/embedded-config.ts';
 import { anyCardHolds, isMigProfile, type MigMix, mixThatFits } from '../evidence/mig-placement.ts';
-import { asNumber, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import {
+  asBoolean,
+  asNumber,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  isUnseen,
+  items,
+  keyOf,
+} from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { limited } from './report-limit.ts';
 import { type DocumentContext, defineRule } from './rule.ts';
 
 /**
- * A MIG configuration that fits no GPU.
+ * A MIG configuration that fits no GPU, or that MIG Manager cannot read.
  *
  * ## Why
  *
@@ -60,6 +73,7 @@ import { type DocumentContext, defineRule } from './rule.ts';
  * ## Sources
  *
  * - [NVIDIA MIG User Guide: device profiles](https://docs.nvidia.com/datacenter/tesla/mig-user-guide/#mig-device-profiles)
+ * - [NVIDIA/mig-parted: how the file is read](https://github.com/NVIDIA/mig-parted/blob/main/api/spec/v1/spec.go)
  * - [NVIDIA/mig-parted: default configuration](https://github.com/NVIDIA/mig-parted/blob/main/deployments/systemd/config-default.yaml)
  */
 export default defineRule({
@@ -78,12 +92,59 @@ export default defineRule({
 });
 
 function check(config: EmbeddedConfig, context: Pick<DocumentContext, 'report'>): void {
-  for (const named of entries(getIn(config.root, 'mig-configs'))) {
+  const { root } = config;
+  const all = getIn(root, 'mig-configs');
+  if (all !== undefined && entries(all).length > 0 && isWhole(root) && getIn(root, 'version') === undefined)
+    context.report({ message: `The configurations have no version: ${rejected}`, span: config.keySpanOf(all) });
+  for (const named of entries(all)) {
     for (const part of items(named)) {
+      checkForm(keyOf(named), part, config, context);
       const devices = getIn(part, 'mig-devices');
       if (devices !== undefined) checkMix(keyOf(named), devices, config, context);
     }
   }
+}
+
+const rejected = 'MIG Manager rejects the whole file';
+
+/** What the reader of the file requires of a part. https://github.com/NVIDIA/mig-parted/blob/main/api/spec/v1/spec.go */
+function checkForm(
+  name: string,
+  part: Cursor,
+  config: EmbeddedConfig,
+  { report }: Pick<DocumentContext, 'report'>,
+): void {
+  if (part.node.kind !== 'map' || !isWhole(part)) return;
+  const [enabled, devices] = [getIn(part, 'mig-enabled'), getIn(part, 'mig-devices')];
+  const unknown = entries(part).find((entry) => !fields.has(keyOf(entry)));
+  const missing = ['devices', 'mig-enabled'].find((key) => getIn(part, key) === undefined);
+  const [first] = entries(part);
+  const of = shorten(name, 40);
+  if (unknown !== undefined) {
+    const meant = [...fields].find((field) => isSlip(keyOf(unknown), field));
+    const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+    report({
+      message: `${shorten(keyOf(unknown), 30)} is not a field of a MIG configuration${hint || ':'} ${rejected}`,
+      span: config.keySpanOf(unknown),
+    });
+  } else if (missing !== undefined && first !== undefined) {
+    report({ message: `Configuration ${of} has no ${missing}: ${rejected}`, span: config.keySpanOf(first) });
+  } else if (asBoolean(enabled) === false && devices !== undefined && entries(devices).length > 0) {
+    const message = `Configuration ${of} has mig-devices, but mig-enabled is false: ${rejected}`;
+    report({ message, span: config.keySpanOf(devices) });
+  } else if (asBoolean(enabled) === true && devices === undefined && enabled !== undefined) {
+    report({
+      message: `Configuration ${of} has no mig-devices, but mig-enabled is true: ${rejected}`,
+      span: config.keySpanOf(enabled),
+    });
+  }
+}
+
+const fields = wordSet('device-filter devices mig-enabled mig-devices');
+
+/** Whether nothing else may be added to a mapping. */
+function isWhole(at: Cursor): boolean {
+  return !isIncomplete(at) && !isUnseen(at) && !isTemplated(at) && !entries(at).some((one) => isTemplated(one));
 }
 
 function checkMix(
