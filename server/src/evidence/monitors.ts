@@ -18,7 +18,10 @@ import { type Table, tableOf } from '../yaml/table.ts';
 export interface Monitor {
   readonly ofPods: boolean;
   readonly selector: Cursor;
-  /** The required labels, in the namespace of the object. */
+  /** The namespace in which it looks: its own, or the only one that it names. */
+  readonly namespace: string | null;
+  readonly namesNamespace: boolean;
+  /** The required labels in that namespace. */
   readonly wanted: Table<string>;
   readonly endpoints: readonly Cursor[];
 }
@@ -44,8 +47,8 @@ export function isMonitor({ apiVersion, kind }: Manifest): boolean {
   return kinds.has(`${groupOf(apiVersion)}/${kind}`);
 }
 
-/** What a monitor reads; undefined if its selector is not a plain list of labels in its own namespace, or if a template may change it. */
-export function monitorOf({ apiVersion, kind, root }: Manifest): Monitor | undefined {
+/** What a monitor reads; undefined if its selector is not a plain list of labels in one namespace, or if a template may change it. */
+export function monitorOf({ apiVersion, kind, namespace, root }: Manifest): Monitor | undefined {
   const known = kinds.get(`${groupOf(apiVersion)}/${kind}`);
   const spec = getIn(root, 'spec');
   const selector = getIn(spec, 'selector');
@@ -54,9 +57,27 @@ export function monitorOf({ apiVersion, kind, root }: Manifest): Monitor | undef
   const labels = entries(getIn(selector, 'matchLabels'));
   const isOpen = [spec, selector, getIn(selector, 'matchLabels'), list].some(isIncomplete);
   if (isOpen || labels.length === 0 || labels.some(isUnseen)) return undefined;
-  if (entries(selector).length > 1 || getIn(spec, 'namespaceSelector') !== undefined) return undefined;
+  if (entries(selector).length > 1) return undefined;
+  const namespaces = getIn(spec, 'namespaceSelector');
+  const named = namespaces === undefined ? undefined : onlyName(namespaces);
+  if (namespaces !== undefined && named === undefined) return undefined;
   const wanted = tableOf(labels.map((label): [string, string] => [keyOf(label), asText(label) ?? '']));
-  return { ofPods: known.ofPods, selector, wanted, endpoints: items(list) };
+  return {
+    ofPods: known.ofPods,
+    selector,
+    namespace: named ?? namespace,
+    namesNamespace: named !== undefined,
+    wanted,
+    endpoints: items(list),
+  };
+}
+
+/** The only namespace of a selector; undefined if it has several or if a template may add some. */
+function onlyName(selector: Cursor): string | undefined {
+  const names = getIn(selector, 'matchNames');
+  const [first, ...others] = items(names);
+  if (first === undefined || others.length > 0 || entries(selector).length > 1) return undefined;
+  return [selector, names].some(isIncomplete) || isUnseen(first) ? undefined : asString(first);
 }
 
 /** The first number in place of the name of a port, and the first label that is outside of matchLabels. */

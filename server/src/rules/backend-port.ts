@@ -1,3 +1,4 @@
+import { unlabeledService } from '../evidence/monitored-services.ts';
 import { isMonitor, type Monitor, monitorMistakes, monitorOf } from '../evidence/monitors.ts';
 import { type Backend, backendsOf } from '../evidence/route-backends.ts';
 import { calledService, configMapUrls, type ServiceUrl, serviceUrls } from '../evidence/service-urls.ts';
@@ -31,7 +32,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * The port of a backend is a port of the Service, not of its pods. With another one, every request fails, while the server holds its GPUs. A
  * ServiceMonitor names ports of Services: without one of that name, Prometheus gets no metrics, and what scales on them does not scale.
- * It selects Services of its own namespace, unless a `namespaceSelector` names others. The same applies to a PodMonitor and its pods (information).
+ * It selects Services of its own namespace, unless a `namespaceSelector` names others, by their own labels, not by those of their pods. The same applies to a PodMonitor and its pods (information).
  * A PodMonitor names ports of containers. Both take names, not numbers, and their labels are in `matchLabels`. The targets in the settings of Prometheus are addresses of Services.
  *
  * ```yaml invalid
@@ -213,19 +214,16 @@ function checkShape(kind: string, port: Cursor | undefined, label: Cursor | unde
 }
 
 /** Reports a ServiceMonitor of whose ports the Services that it selects have none. */
-function checkMonitor(
-  { kind, namespace, name }: Manifest,
-  { ofPods, selector, wanted, endpoints }: Monitor,
-  context: RuleContext,
-): void {
-  const ports = endpoints.map((one) => getIn(one, 'port'));
+function checkMonitor({ kind, name }: Manifest, monitor: Monitor, context: RuleContext): void {
+  const { ofPods, selector, namespace, wanted } = monitor;
+  const ports = monitor.endpoints.map((one) => getIn(one, 'port'));
   const [first] = ports;
   if (first === undefined || ports.some((port) => port === undefined || isUnknown(port))) return;
   if (ofPods) {
     // PodMonitoring also takes the number of a port, which no container need declare.
     if (ports.some((port) => asNumber(port) !== undefined)) return;
     checkPods(first, ports.map(asText), namespace, wanted, context);
-    checkPodsElsewhere(kind, selector, namespace, wanted, context);
+    checkPodsElsewhere(kind, monitor, context);
     return;
   }
   const found = context.crossReferences.servicesLabeled(namespace, wanted);
@@ -240,10 +238,10 @@ function checkMonitor(
       : context.crossReferences.labeledElsewhere('service', namespace, wanted);
     if (stray?.namespace) {
       context.report({
-        message: `Service ${shorten(stray.facts, 24)} is in namespace ${shorten(stray.namespace, 22)}: without a namespaceSelector, the ${kind} looks only in ${shorten(namespace ?? '', 24)}`,
+        message: `Service ${shorten(stray.facts, 24)} is in namespace ${shorten(stray.namespace, 22)}: ${reach(monitor)}, the ${kind} looks only in ${shorten(namespace ?? '', 24)}`,
         span: keySpanOf(selector ?? first),
       });
-    } else checkMonitorLabels(selector, kind, namespace, wanted, context);
+    } else checkMonitorLabels(monitor, kind, name, ports.map(asText), context);
   }
   if (
     own.length === 0 ||
@@ -282,42 +280,42 @@ function checkPods(
 }
 
 /** Reports a PodMonitor without pods in its namespace, if the file has them in another one. */
-function checkPodsElsewhere(
-  kind: string,
-  selector: Cursor,
-  namespace: string | null,
-  wanted: Table<string>,
-  { crossReferences, report }: RuleContext,
-): void {
+function checkPodsElsewhere(kind: string, monitor: Monitor, { crossReferences, report }: RuleContext): void {
+  const { selector, namespace, wanted } = monitor;
   const stray = namespace === null ? undefined : crossReferences.labeledElsewhere('workload', namespace, wanted);
   if (!stray?.namespace || crossReferences.keptRunning(namespace, wanted).length > 0 || crossReferences.mayBePatch())
     return;
   report({
     // Pods of a DaemonSet or a Job may have the same labels there.
     severity: 'info',
-    message: `${shorten(stray.facts, 26)} is in namespace ${shorten(stray.namespace, 24)}: ${kind === 'PodMonitoring' ? 'a' : 'without a namespaceSelector, the'} ${kind} looks only in its own, ${shorten(namespace ?? '', 24)}`,
+    message: `${shorten(stray.facts, 26)} is in namespace ${shorten(stray.namespace, 24)}: ${kind === 'PodMonitoring' ? 'a' : `${reach(monitor)}, the`} ${kind} looks only in ${kind === 'PodMonitoring' || !monitor.namesNamespace ? 'its own, ' : ''}${shorten(namespace ?? '', 24)}`,
     span: keySpanOf(selector),
   });
 }
 
-/** Reports a ServiceMonitor that selects the labels of the pods, which their Service in the same file does not have. */
+/** Why a monitor looks in one namespace. */
+function reach({ namesNamespace }: Monitor): string {
+  return namesNamespace ? 'by its namespaceSelector' : 'without a namespaceSelector';
+}
+
+/** Reports a ServiceMonitor with labels that its Service in the same file does not have. */
 function checkMonitorLabels(
-  selector: Cursor | undefined,
+  { selector, namespace, wanted }: Monitor,
   kind: string,
-  namespace: string | null,
-  wanted: Table<string>,
+  name: string | null,
+  ports: readonly (string | undefined)[],
   { crossReferences, report }: RuleContext,
 ): void {
-  const services = crossReferences
-    .servicesOf(namespace, wanted)
-    .filter(({ file, facts }) => file === null && facts.labels !== null);
-  const [service, ...others] = services;
+  const missed = unlabeledService({ namespace, wanted }, name, ports, crossReferences);
   const at = entries(getIn(selector, 'matchLabels'))[0];
-  if (service === undefined || others.length > 0 || at === undefined || service.facts.selects === null) return;
-  const [key = '', value = ''] =
-    Object.entries(wanted).find(([name, text]) => service.facts.labels?.[name] !== text) ?? [];
+  if (missed === undefined || at === undefined) return;
+  const service = `Service ${shorten(missed.name, 30)}`;
+  const label = shorten(`${missed.key}=${missed.value}`, 34);
   report({
-    message: `Service ${shorten(service.name, 30)} does not have the label ${shorten(`${key}=${value}`, 40)} itself, only its pods do: the ${kind} finds no Service`,
+    message:
+      missed.own === null
+        ? `${service} does not have the label ${label} itself, only its pods do: the ${kind} finds no Service`
+        : `${service} has ${shorten(`${missed.key}=${missed.own}`, 34)}, not ${label}: the ${kind} finds no Service`,
     span: spanOf(at),
   });
 }

@@ -6,7 +6,7 @@ import { isAlone } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Referenced } from '../model/cross-references.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
-import type { Container, Manifest } from '../model/workload.ts';
+import type { Container } from '../model/workload.ts';
 import type { WorkloadFacts } from '../model/workload-facts.ts';
 import { asText, getIn, isIncomplete, isTemplated, isUnseen, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -71,7 +71,7 @@ export default defineRule({
     const monitor = monitorOf(manifest);
     const metadata = getIn(manifest.root, 'metadata');
     if (monitor === undefined || isIncomplete(metadata) || isUnseen(getIn(metadata, 'namespace'))) return;
-    const [first, ...others] = selectedBy(monitor, manifest, context);
+    const [first, ...others] = selectedBy(monitor, context);
     const server = first?.file === null && others.length === 0 ? first.facts.server : null;
     if (first === undefined || server === null || server.metricsFlag === null) return;
     context.report({
@@ -107,8 +107,7 @@ export default defineRule({
 
 /** The workloads whose pods a monitor reads. */
 function selectedBy(
-  { ofPods, wanted }: Monitor,
-  { namespace }: Manifest,
+  { ofPods, namespace, wanted }: Monitor,
   { crossReferences }: RuleContext,
 ): readonly Referenced<WorkloadFacts>[] {
   if (ofPods) return crossReferences.keptRunning(namespace, wanted);

@@ -1,6 +1,7 @@
 import { isShuffled, isSlip } from '../catalog/spelling.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { nameKeys } from '../evidence/pod-selectors.ts';
 import { missedRayService } from '../evidence/ray-services.ts';
 import { isPlaceholderText, placesAt } from '../evidence/written.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -239,9 +240,6 @@ function missedLabel(selector: Selector, podSet: PodSet, workload: Workload, isO
   if (near === undefined || (same !== undefined && !isName && !resembles(same.value, value))) return undefined;
   return { value, selected: inWords(key, value), label: inWords(near.key, near.value), span: near.span };
 }
-
-/** Labels that say which pods are meant, and that nothing adds later. */
-const nameKeys: ReadonlySet<string> = new Set(['app', 'k8s-app', 'app.kubernetes.io/name']);
 
 /** Whether all ports of a Service are declared by these pods or on their command lines. */
 function sendsTo(targets: readonly string[] | null, { pod, containers }: PodSet): boolean {
