@@ -2,6 +2,7 @@ import { targetOf } from '../evidence/scaler-target.ts';
 import { isTimeZone } from '../evidence/time-zones.ts';
 import { isUnknown } from '../evidence/written.ts';
 import type { Referenced } from '../model/cross-references.ts';
+import { kindEntry, sameNamedKinds } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { targetGroup } from '../model/scaled.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -24,7 +25,7 @@ import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A ScaledObject or ScaledJob that KEDA rejects, or two HorizontalPodAutoscalers with the same target.
+ * A ScaledObject or ScaledJob that KEDA rejects, an autoscaler whose target it cannot scale, or two with the same target.
  *
  * ## Why
  *
@@ -33,6 +34,9 @@ import { defineRule, type RuleContext } from './rule.ts';
  * a time zone that is not in the database (`IST`, `UTC+8`). Its webhook rejects a ScaledObject for a
  * target that a HorizontalPodAutoscaler already scales. Since Kubernetes 1.27, two HorizontalPodAutoscalers with the same target both stop
  * (`AmbiguousSelector`): one of them can have the metrics of both.
+ *
+ * Autoscalers set replicas through the scale subresource of their target. An InferenceService, a Knative Service, a RayService and a RayCluster do
+ * not have one: KServe, Knative and Ray scale them by their own fields, such as `minReplicas` and `maxReplicas`.
  *
  * ```yaml invalid
  * apiVersion: keda.sh/v1alpha1
@@ -76,6 +80,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * - [KEDA: the prometheus trigger](https://keda.sh/docs/latest/scalers/prometheus/)
  * - [KEDA: the cron trigger](https://keda.sh/docs/latest/scalers/cron/)
  * - [kubernetes#112011: two autoscalers of the same pods](https://github.com/kubernetes/kubernetes/pull/112011)
+ * - [KServe: the type InferenceService](https://github.com/kserve/kserve/blob/master/pkg/apis/serving/v1beta1/inference_service.go)
+ * - [KubeRay: the type RayService](https://github.com/ray-project/kuberay/blob/master/ray-operator/apis/ray/v1/rayservice_types.go)
  * - [KEDA: the webhook](https://github.com/kedacore/keda/blob/main/apis/keda/v1alpha1/scaledobject_webhook.go)
  */
 export default defineRule({
@@ -83,6 +89,7 @@ export default defineRule({
   severity: 'error',
   manifest(manifest, context) {
     const { root, kind, apiVersion } = manifest;
+    checkScalable(manifest, context);
     if (kind === 'HorizontalPodAutoscaler') checkRival(manifest, context);
     if ((kind !== 'ScaledObject' && kind !== 'ScaledJob') || groupOf(apiVersion) !== 'keda.sh') return;
     const target = kind === 'ScaledObject' ? targetOf(manifest, context.crossReferences) : undefined;
@@ -95,6 +102,29 @@ export default defineRule({
     if (target !== undefined && !target.siblingFolder) checkOwner(manifest, target, context);
   },
 });
+
+/** Reports a target of a kind without a scale subresource. KEDA's default group is that of Deployments. */
+function checkScalable(
+  { root, kind, apiVersion, namespace }: Manifest,
+  { crossReferences, report }: RuleContext,
+): void {
+  if (!scalers.has(`${groupOf(apiVersion)}/${kind}`)) return;
+  const target = getIn(root, 'spec', 'scaleTargetRef');
+  const [version, at, name] = ['apiVersion', 'kind', 'name'].map((key) => getIn(target, key));
+  if (at === undefined || isIncomplete(target) || [version, at, name].some(isUnknown)) return;
+  const named = asText(at) ?? '';
+  const entry = version === undefined ? sameNamedKinds(named)[0] : kindEntry(groupOf(asText(version) ?? ''), named);
+  // reference-not-found reports an HPA that names no group.
+  if (entry?.unscalable !== true || (version === undefined && kind !== 'ScaledObject')) return;
+  const scaled = asText(name) ?? '';
+  if (crossReferences.workload(named, namespace, scaled)?.facts.devices === 0) return;
+  report({
+    message: `The kind ${named} has no scale subresource, so the ${kind} never scales ${shorten(scaled, 40)}`,
+    span: spanOf(at),
+  });
+}
+
+const scalers: ReadonlySet<string> = new Set(['keda.sh/ScaledObject', 'autoscaling/HorizontalPodAutoscaler']);
 
 /** The settings that a trigger must have in its metadata, without a default. */
 const required = table<{ readonly address: string; readonly settings: readonly string[] }>({

@@ -22,6 +22,8 @@ export interface KindEntry {
   readonly runsSteps?: true;
   /** For scalable kinds, what one of `spec.replicas` is: a pod or a group of pods. */
   readonly replica?: 'pod' | 'group';
+  /** The kind has no scale subresource: no autoscaler can set its replicas. */
+  readonly unscalable?: true;
   /** Other objects reference it, although no scaler sets its replicas: a runtime, a claim, a cluster. */
   readonly named?: true;
   /** The kind is cluster-scoped. */

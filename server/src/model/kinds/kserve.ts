@@ -22,13 +22,21 @@ export const kserveKinds: readonly KindEntry[] = [
     kinds: ['InferenceService'],
     role: 'serving',
     named: true,
+    unscalable: true,
     passesAnnotations: true,
     bounds: (root) => entries(getIn(root, 'spec')),
     words,
     lower: lowerInferenceService,
   },
   // The group before KServe 0.7, when it was a part of Kubeflow; v1alpha2 had two endpoints, `default` and `canary`.
-  { group: 'serving.kubeflow.org', kinds: ['InferenceService'], role: 'serving', words, lower: lowerInferenceService },
+  {
+    group: 'serving.kubeflow.org',
+    kinds: ['InferenceService'],
+    role: 'serving',
+    unscalable: true,
+    words,
+    lower: lowerInferenceService,
+  },
 ];
 
 const components = ['predictor', 'transformer', 'explainer'] as const;

@@ -6,7 +6,7 @@ import { lowerCount } from '../pod.ts';
 import type { KindEntry, KindLowering, Launcher, PodCount } from './kind.ts';
 import { exactly, fromTemplate, retriesAt, times } from './pod-sets.ts';
 
-const ray = { spansPods: true, mountsShm: true, passesAnnotations: false } as const;
+const ray = { spansPods: true, mountsShm: true, passesAnnotations: false, unscalable: true } as const;
 
 const submitter: Launcher = {
   waits: 'submitter',

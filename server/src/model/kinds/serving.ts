@@ -14,7 +14,13 @@ import { between, exactly, fromTemplate, unlimitedRetries, written } from './pod
 
 /** Knative Services, and model servers of individual projects. */
 export const servingKinds: readonly KindEntry[] = [
-  { group: 'serving.knative.dev', kinds: ['Service'], role: 'serving', lower: ({ root }) => lowerKnative(root) },
+  {
+    group: 'serving.knative.dev',
+    kinds: ['Service'],
+    role: 'serving',
+    unscalable: true,
+    lower: ({ root }) => lowerKnative(root),
+  },
   {
     group: 'kubeai.org',
     kinds: ['Model'],
