@@ -1,11 +1,13 @@
 import { wordSet } from '../catalog/word-patterns.ts';
+import { targetOf } from '../evidence/scaler-target.ts';
 import { placesAt } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
+import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { entries, getIn, isIncomplete, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { renameKey } from '../yaml/edit.ts';
 import { table } from '../yaml/table.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type RuleContext } from './rule.ts';
 
 /**
  * A KEDA scaler sets a field under a name that KEDA does not have.
@@ -13,7 +15,8 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * KEDA's bounds are `minReplicaCount` and `maxReplicaCount`; `minReplicas` and `maxReplicas` belong to a HorizontalPodAutoscaler.
- * The API server ignores unknown fields, so the defaults apply: a minimum of 0 and a maximum of 100.
+ * The API server ignores unknown fields, so the defaults apply: a minimum of 0 and a maximum of 100. Older examples of an HTTPScaledObject have
+ * `deployment` and `host`, which the add-on has replaced with `name` and `hosts`.
  *
  * ```yaml invalid
  * apiVersion: keda.sh/v1alpha1
@@ -44,11 +47,14 @@ import { defineRule } from './rule.ts';
  * ## Sources
  *
  * - [KEDA: ScaledObject](https://keda.sh/docs/latest/reference/scaledobject-spec/)
+ * - [KEDA's HTTP add-on: HTTPScaledObject](https://github.com/kedacore/http-add-on/blob/main/operator/apis/http/v1alpha1/httpscaledobject_types.go)
  */
 export default defineRule({
   topic: 'autoscaling',
   severity: 'warning',
-  manifest({ root, kind, apiVersion }, context) {
+  manifest(manifest, context) {
+    const { root, kind, apiVersion } = manifest;
+    if (kind === 'HTTPScaledObject' && groupOf(apiVersion) === 'http.keda.sh') checkFormer(manifest, context);
     if (groupOf(apiVersion) !== 'keda.sh' || (kind !== 'ScaledObject' && kind !== 'ScaledJob')) return;
     const spec = getIn(root, 'spec');
     if (kind === 'ScaledObject')
@@ -71,6 +77,33 @@ export default defineRule({
     }
   },
 });
+
+/** Reports fields of an HTTPScaledObject that the add-on had once, or that are those of a ScaledObject. */
+function checkFormer(manifest: Manifest, { crossReferences, document, report }: RuleContext): void {
+  const spec = getIn(manifest.root, 'spec');
+  if (isIncomplete(spec) || targetOf(manifest, crossReferences)?.facts.devices === 0) return;
+  for (const [path, key, name, effect] of former) {
+    const owner = path === '' ? spec : getIn(spec, path);
+    const entry = getIn(owner, key);
+    // Both are written for all releases.
+    if (entry === undefined || isUnseen(entry) || isIncomplete(owner) || getIn(spec, ...name.split('.')) !== undefined)
+      continue;
+    report({
+      message: `KEDA's HTTP add-on does not read ${key}: ${effect}; the field is ${name}`,
+      span: keySpanOf(entry),
+      fixes: () => (path === '' ? [] : [fix(`Rename ${key} to name`, 'unsafe', renameKey(document, entry, 'name'))]),
+    });
+  }
+}
+
+/** https://github.com/kedacore/http-add-on/blob/main/operator/apis/http/v1alpha1/httpscaledobject_types.go */
+const former = [
+  ['scaleTargetRef', 'deployment', 'scaleTargetRef.name', 'nothing is scaled'],
+  ['', 'host', 'hosts', 'its requests are not routed'],
+  ['', 'minReplicaCount', 'replicas.min', 'the minimum is 0'],
+  ['', 'maxReplicaCount', 'replicas.max', 'the maximum is 100'],
+  ['', 'cooldownPeriod', 'scaledownPeriod', 'the default is 300 s'],
+] as const;
 
 const ofSpec = wordSet(
   'minReplicaCount maxReplicaCount pollingInterval cooldownPeriod initialCooldownPeriod idleReplicaCount fallback triggers',
