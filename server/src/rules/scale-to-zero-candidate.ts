@@ -6,8 +6,10 @@ import { isLatencyCritical } from '../evidence/latency.ts';
 import { mayNeedPod, podMetric } from '../evidence/pod-metrics.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
-import { groupOf } from '../model/manifest.ts';
+import { countIn } from '../model/count.ts';
+import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Manifest, PodSet, Scaling } from '../model/workload.ts';
+import type { WorkloadFacts } from '../model/workload-facts.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import {
   asNumber,
@@ -16,6 +18,7 @@ import {
   entries,
   getIn,
   isIncomplete,
+  isUnseen,
   items,
   keyOf,
   keySpanOf,
@@ -31,7 +34,7 @@ import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
  *
  * KServe keeps one replica running unless `minReplicas` is 0, so the GPU costs money at night as well. In Knative mode, and in
  * Standard mode with KEDA, `minReplicas: 0` removes the last replica when traffic stops. The next request then waits for a cold start: a
- * node, the image and the weights.
+ * node, the image and the weights. KEDA also keeps the replicas of a ScaledObject that an annotation pauses.
  *
  * ```yaml invalid
  * apiVersion: serving.kserve.io/v1beta1
@@ -90,19 +93,21 @@ export default defineRule({
   topic: 'scale-to-zero',
   severity: 'info',
   manifest(manifest, context) {
-    const found = keptReplicas(manifest, context);
+    const found = pausedReplicas(manifest, context) ?? keptReplicas(manifest, context);
     if (found === undefined) return;
-    const { floor, replicas, isQueue, target, hourly, devices } = found;
+    const { floor, replicas, isQueue, isPaused, target, hourly, devices } = found;
     if (isExplained(floor, context.document)) return;
     const hours = context.options.serving.idleHoursPerDay;
     if (hours === 0) return;
     const { amount, saving } = idleAmount(devices, hourly, hours);
+    const kept = `${replicas === 1 ? 'One replica' : `${replicas} replicas`} of ${shorten(target)} ${replicas === 1 ? 'runs' : 'run'}`;
     context.report({
-      message: `${replicas === 1 ? 'One replica' : `${replicas} replicas`} of ${shorten(target)} ${replicas === 1 ? 'runs' : 'run'} even ${isQueue ? 'with an empty queue' : 'without traffic'}: ${amount}; KEDA can scale it to zero`,
+      message: `${kept} even ${isQueue ? 'with an empty queue' : 'without traffic'}: ${amount}; ${isPaused ? 'its autoscaling is paused' : 'KEDA can scale it to zero'}`,
       span: keySpanOf(floor),
-      fixes: () => [
-        fix(`Set minReplicaCount to 0 (now ${replicas})`, 'unsafe', replaceScalar(context.document, floor, 0)),
-      ],
+      fixes: () =>
+        isPaused
+          ? []
+          : [fix(`Set minReplicaCount to 0 (now ${replicas})`, 'unsafe', replaceScalar(context.document, floor, 0))],
       saving,
     });
   },
@@ -162,7 +167,9 @@ function devicesPerReplica(podSets: readonly PodSet[]): number | null {
 
 /** The replicas of a GPU workload that KEDA keeps for nothing. */
 interface KeptReplicas {
+  /** What keeps them: the minimum, or the annotation that pauses KEDA. */
   readonly floor: Cursor;
+  readonly isPaused: boolean;
   readonly replicas: number;
   /** They take their work from a queue. */
   readonly isQueue: boolean;
@@ -174,24 +181,61 @@ interface KeptReplicas {
 }
 
 /** A ScaledObject that keeps one replica of a GPU server, or any number of readers of a queue, and has a trigger that can start the first pod. */
-function keptReplicas(manifest: Manifest, { crossReferences }: RuleContext): KeptReplicas | undefined {
-  if (manifest.kind !== 'ScaledObject' || groupOf(manifest.apiVersion) !== 'keda.sh') return undefined;
-  const spec = getIn(manifest.root, 'spec');
-  const floor = getIn(spec, 'minReplicaCount');
+function keptReplicas(manifest: Manifest, context: RuleContext): KeptReplicas | undefined {
+  const floor = getIn(manifest.root, 'spec', 'minReplicaCount');
   const replicas = asNumber(floor) ?? 0;
   if (floor === undefined || replicas < 1 || !Number.isInteger(replicas)) return undefined;
-  const triggers = items(getIn(spec, 'triggers'));
-  if (getIn(spec, 'idleReplicaCount') !== undefined || triggers.every(mayNeedPod)) return undefined;
+  if (getIn(manifest.root, 'spec', 'idleReplicaCount') !== undefined) return undefined;
+  const found = idleTarget(manifest, context);
+  if (found === undefined || (!found.isQueue && replicas !== 1)) return undefined;
+  return kept(floor, replicas, false, found);
+}
+
+/**
+ * A ScaledObject that is paused while its GPU server has more replicas than its minimum.
+ * https://keda.sh/docs/latest/concepts/scaling-deployments/#pausing-autoscaling
+ */
+function pausedReplicas(manifest: Manifest, context: RuleContext): KeptReplicas | undefined {
+  const [paused, count] = ['paused', 'paused-replicas'].map((key) =>
+    lookUp(manifest.annotations, `autoscaling.keda.sh/${key}`),
+  );
+  const mark = count ?? (paused?.value === 'true' ? paused : undefined);
+  if (mark === undefined || isUnseen(mark.at)) return undefined;
+  const found = idleTarget(manifest, context);
+  // Without a number of its own, a Deployment has one.
+  const replicas =
+    count === undefined ? (found?.facts.replicas === undefined ? 1 : found.facts.replicas) : countIn(count.value);
+  const floor = getIn(manifest.root, 'spec', 'minReplicaCount');
+  const least = floor === undefined ? 0 : asNumber(floor);
+  if (found === undefined || replicas === null || least === undefined || replicas <= least) return undefined;
+  return kept(mark.at, replicas, true, found);
+}
+
+interface IdleTarget {
+  readonly name: string;
+  readonly facts: WorkloadFacts;
+  readonly isQueue: boolean;
+}
+
+/** The GPU server or the readers of a queue that a ScaledObject can start from zero. */
+function idleTarget(manifest: Manifest, { crossReferences }: RuleContext): IdleTarget | undefined {
+  if (manifest.kind !== 'ScaledObject' || groupOf(manifest.apiVersion) !== 'keda.sh') return undefined;
+  const triggers = items(getIn(manifest.root, 'spec', 'triggers'));
+  if (triggers.every(mayNeedPod)) return undefined;
   const isQueue = triggers.some((trigger) => queues.has(asText(getIn(trigger, 'type')) ?? ''));
   const target = targetOf(manifest, crossReferences);
   if (target === undefined || target.facts.latencyCritical || target.facts.devices === 0) return undefined;
-  if (!isQueue && (target.facts.role !== 'serving' || replicas !== 1)) return undefined;
-  const { devices, hourly } = target.facts;
+  return isQueue || target.facts.role === 'serving' ? { name: target.name, facts: target.facts, isQueue } : undefined;
+}
+
+function kept(floor: Cursor, replicas: number, isPaused: boolean, { name, facts, isQueue }: IdleTarget): KeptReplicas {
+  const { devices, hourly } = facts;
   return {
     floor,
     replicas,
+    isPaused,
     isQueue,
-    target: target.name,
+    target: name,
     devices: devices === null ? null : devices * replicas,
     hourly: hourly === null ? null : hourly * replicas,
   };
