@@ -1,26 +1,30 @@
 import { either, oneOf } from '../catalog/word-patterns.ts';
 import { findWaiting } from '../command/waiting.ts';
 import { formatHourly, formatMonthly } from '../cost/money.ts';
+import { isExplained } from '../evidence/deliberate.ts';
 import { isExempt, knownRequests, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
 import { hubOf } from '../model/charts/notebooks.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { commandsIn, processInput, useOf } from '../model/process-input.ts';
 import { isValues } from '../model/values.ts';
-import type { Container } from '../model/workload.ts';
-import { asBoolean, asNumber, type Cursor, getIn, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { asBoolean, asNumber, type Cursor, getIn, isUnseen, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { someText } from '../yaml/texts.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A notebook, an IDE, a remote desktop or an SSH server holds its GPU around the clock.
+ * A notebook, an IDE, a remote desktop, an SSH server or a CI runner without a job holds its GPU around the clock.
  *
  * ## Why
  *
  * People use a notebook for a few hours a day, but a Deployment or StatefulSet keeps its pod, and with it the GPU, running at night and on
  * weekends: a working week has 40 of 168 hours. A server that shuts down when idle, a culler, or a schedule that sets the replicas to 0
  * returns the GPU to others. A Pod or a Job with a notebook keeps the GPU until somebody deletes it; `activeDeadlineSeconds` ends it. JupyterHub's chart has a culler, which stops servers after an hour unless `cull.enabled` is false.
+ * CI runners hold their GPUs while they wait for jobs, unless they start with each job (`minRunners: 0`).
  *
  * ```yaml invalid
  * apiVersion: apps/v1
@@ -79,6 +83,7 @@ export default defineRule({
   topic: 'scale-to-zero',
   severity: 'info',
   podSet(podSet, context) {
+    reportRunners(podSet, context);
     const rented = rentedDevices(context);
     if (rented !== undefined) {
       context.report({
@@ -113,6 +118,42 @@ export default defineRule({
     });
   },
 });
+
+/** Reports runners of a CI service that exist without a job. */
+function reportRunners(podSet: PodSet, context: PodSetContext): void {
+  const { workload, document } = context;
+  const { pods, containers, accelerators, pod } = podSet;
+  const isOwnKind = /^actions\.(?:summerwind\.dev|github\.com)$/.test(groupOf(workload.apiVersion));
+  const isRunner = isOwnKind || containers.some((one) => one.type === 'app' && runnerImages.test(repositoryOf(one)));
+  const holder = pod?.parent?.parent;
+  const floor = getIn(holder, 'minRunners') ?? getIn(holder, 'replicas');
+  const holding = containers.find((one) => knownRequests(one).length > 0);
+  if (!isRunner || pods.min === null || pods.min < 1 || workload.scaledBy !== null) return;
+  if (isExempt(workload) || isUnseen(floor) || (floor !== undefined && isExplained(floor, document))) return;
+  if (!isOwnKind && !isValues(workload) && endOf(context) !== 'scaled') return;
+  const held = accelerators.filter(({ form, perPod }) => form === 'whole' && perPod !== 0);
+  const span = floor !== undefined ? keySpanOf(floor) : holding && requestSpan(knownRequests(holding), holding);
+  if (held.length === 0 || stopsRunners(workload) || span === undefined) return;
+  const isFloor = floor !== undefined && keyOf(floor) === 'minRunners';
+  context.report({
+    message: `${pods.min === 1 ? 'One CI runner waits for jobs and holds its GPU' : `${pods.min} CI runners wait for jobs and hold their GPUs`} around the clock${priceOf(context)}${isFloor ? '; with minRunners 0, they start with their job' : ''}`,
+    span,
+    fixes: () =>
+      isFloor ? [fix(`Set minRunners to 0 (now ${pods.min})`, 'unsafe', replaceScalar(document, floor, 0))] : [],
+  });
+}
+
+const runnerImages = new RegExp(
+  `(?:^|[-_])(?:${oneOf(
+    'actions-runner github-runner github-actions-runner gha-runner gitlab-runner forgejo-runner gitea-runner act-runner act_runner',
+    'azure-pipelines-agent azp-agent buildkite-agent woodpecker-agent teamcity-agent inbound-agent',
+  )})$`,
+);
+
+/** Something else may scale them. */
+function stopsRunners({ manifest }: Workload): boolean {
+  return [...manifest.annotations, ...manifest.labels].some(({ at }) => stopping.test(keyOf(at)));
+}
 
 function priceOf({ workload, costOf }: PodSetContext): string {
   const hourly = costOf(workload).cost?.hourly.min ?? 0;
@@ -171,7 +212,7 @@ function nounOf(container: Container, { podSet: { pods } }: PodSetContext): stri
   const { use } = useOf(container);
   if (use === 'interactive') return 'notebook';
   if (use !== undefined && use !== null) return undefined;
-  const repository = image?.value.slice(image.value.lastIndexOf('/') + 1).split(/[:@]/, 1)[0] ?? '';
+  const repository = repositoryOf(container);
   if (ideImages.test(repository)) return 'notebook';
   // The tag may name the variant of the image that starts a notebook: `latest-gpu-jupyter`.
   const tag =
@@ -187,6 +228,11 @@ function nounOf(container: Container, { podSet: { pods } }: PodSetContext): stri
   const isDesktop =
     desktopImages.test(repository) || [...command, ...args].some(({ value }) => startsDesktop.test(value));
   return isDesktop ? 'remote desktop' : undefined;
+}
+
+/** The last part of the name of an image. */
+function repositoryOf({ image }: Container): string {
+  return image?.value.slice(image.value.lastIndexOf('/') + 1).split(/[:@]/, 1)[0] ?? '';
 }
 
 /** Whether a container declares port 22, and other ports only for notebooks. */
