@@ -15,13 +15,24 @@ export function queryResult(query: string): QueryResult | undefined {
   // Bounds the search for brackets. No real query is that long.
   if (query.length > 10_000 || query.includes('#')) return undefined;
   const text = query.trim().replace(fallback, '').trim();
-  const isOfPod = isExported(text) && !onePod.test(text);
+  const isOfPod = (isExported(text) || requestCounter.test(text)) && !onePod.test(text);
   const groups = groupsOf(text);
   // Groups by pods or GPUs have one value each; of other groups, the number is unknown.
   if (groups.length > 0) return isOfPod && groups.some((label) => ofEach.has(label)) ? 'each' : undefined;
   const known = resultOf(withoutLabels(text).trim(), 0);
   return known === 'each' && !isOfPod ? undefined : known;
 }
+
+/** Counters and buckets of requests, with any prefix. Libraries and gateways label them by method, path and status; each pod has its own. */
+const requestCounter = new RegExp(
+  String.raw`(?<![\w:])\w*(?:${oneOf(
+    'http_requests_total http_request_total http_requests_count http_request_count http_request_size_bytes_count',
+    'http_request_duration_seconds_bucket http_request_duration_seconds_count http_request_duration_milliseconds_bucket',
+    'http_server_requests_seconds_bucket http_server_requests_seconds_count http_server_request_duration_seconds_bucket',
+    'istio_requests_total istio_request_duration_milliseconds_bucket nginx_ingress_controller_requests',
+    'traefik_service_requests_total traefik_entrypoint_requests_total envoy_cluster_upstream_rq_total',
+  )})(?![\w:])`,
+);
 
 /** The labels by which the results differ. */
 function groupsOf(text: string): readonly string[] {

@@ -22,7 +22,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * number of replicas, so the autoscaler asks for few of them, however full they are: GPUs that are 100% busy need `100 / 70`, that is, 2 replicas. With
  * `metricType: Value`, KEDA multiplies instead: 2 replicas at 100% need 3.
  *
- * KEDA also expects one value. A metric of vLLM or of a GPU without `sum()` or `avg()` has one per pod, so the trigger fails as soon as
+ * KEDA also expects one value. A metric of vLLM, of a GPU or of HTTP requests without `sum()` or `avg()` has one per pod, so the trigger fails as soon as
  * there are two.
  *
  * ```yaml invalid
