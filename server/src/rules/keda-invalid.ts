@@ -1,12 +1,14 @@
 import { targetOf } from '../evidence/scaler-target.ts';
 import { isTimeZone } from '../evidence/time-zones.ts';
 import { isUnknown } from '../evidence/written.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Referenced } from '../model/cross-references.ts';
 import { kindEntry, sameNamedKinds } from '../model/kinds/index.ts';
-import { groupOf } from '../model/manifest.ts';
+import { groupOf, lookUp } from '../model/manifest.ts';
 import { targetGroup } from '../model/scaled.ts';
 import type { Manifest } from '../model/workload.ts';
 import type { WorkloadFacts } from '../model/workload-facts.ts';
+import { fix } from '../rewrite/fix.ts';
 import {
   asNumber,
   asString,
@@ -20,6 +22,7 @@ import {
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
+import { setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
@@ -33,7 +36,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * keeps its GPUs, or never gets one. The same happens if a cron trigger starts and ends at the same time, or in
  * a time zone that is not in the database (`IST`, `UTC+8`). Its webhook rejects a ScaledObject for a
  * target that a HorizontalPodAutoscaler already scales. Since Kubernetes 1.27, two HorizontalPodAutoscalers with the same target both stop
- * (`AmbiguousSelector`): one of them can have the metrics of both.
+ * (`AmbiguousSelector`): one of them can have the metrics of both. KServe creates an autoscaler for the Deployment of an InferenceService in
+ * Standard mode, unless `autoscalerClass` is `external`.
  *
  * Autoscalers set replicas through the scale subresource of their target. An InferenceService, a Knative Service, a RayService and a RayCluster do
  * not have one: KServe, Knative and Ray scale them by their own fields, such as `minReplicas` and `maxReplicas`.
@@ -69,6 +73,10 @@ import { defineRule, type RuleContext } from './rule.ts';
  *         threshold: "5"
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: the other autoscaler takes over.
+ *
  * ## When it is silent
  *
  * For templates, targets without accelerators, other triggers than prometheus and cron, and prometheus without an address. If the ownership of the autoscaler is transferred, or if it is in a
@@ -101,7 +109,32 @@ export default defineRule({
     }
     if (target !== undefined && !target.siblingFolder) checkOwner(manifest, target, context);
   },
+  workload(workload, context) {
+    const { kind, name, namespace, scaling, manifest, podSets } = workload;
+    const isScaled = scaling?.mechanism === 'hpa' || scaling?.mechanism === 'keda';
+    if (kind !== 'InferenceService' || name === null || !isScaled || !podSets.some(requestsAccelerators)) return;
+    const deployment = `${name}-predictor`;
+    const rival = context.crossReferences
+      .scalersOf('apps', 'Deployment', namespace, deployment)
+      .find((one) => !one.siblingFolder);
+    const place = lookUp(manifest.annotations, scalerClass)?.at ?? getIn(manifest.root, 'metadata', 'name');
+    if (rival === undefined || place === undefined || isUnknown(place)) return;
+    context.report({
+      severity: 'warning',
+      message: `${rival.kind === 'ScaledObject' ? rival.kind : 'HPA'} ${shorten(rival.name, 20)} scales ${shorten(deployment, 26)} like KServe's own autoscaler: they block each other unless autoscalerClass is external`,
+      span: spanOf(place),
+      fixes: () => [
+        fix(
+          'Set autoscalerClass to external',
+          'unsafe',
+          setKey(context.document, getIn(manifest.root, 'metadata', 'annotations'), scalerClass, 'external'),
+        ),
+      ],
+    });
+  },
 });
+
+const scalerClass = 'serving.kserve.io/autoscalerClass';
 
 /** Reports a target of a kind without a scale subresource. KEDA's default group is that of Deployments. */
 function checkScalable(
