@@ -8,7 +8,7 @@ import { hasRole } from '../evidence/role-confidence.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
 import { countIn } from '../model/count.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
-import type { Manifest, PodSet, Scaling } from '../model/workload.ts';
+import type { Manifest, PodSet, Scaling, Workload } from '../model/workload.ts';
 import type { WorkloadFacts } from '../model/workload-facts.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import {
@@ -112,6 +112,7 @@ export default defineRule({
     });
   },
   workload(workload, context) {
+    reportJobs(workload, context);
     const { scaling } = workload;
     if (!hasRole(workload, 'serving') || workload.partial || scaling === null) return;
     if (!scaling.canReachZero || scaling.floor !== 1 || isLatencyCritical(workload)) return;
@@ -140,6 +141,23 @@ export default defineRule({
     });
   },
 });
+
+/** Reports Jobs that KEDA starts without a message. https://keda.sh/docs/latest/reference/scaledjob-spec/ */
+function reportJobs({ kind, apiVersion, manifest, podSets }: Workload, { document, options, report }: WorkloadContext) {
+  if (kind !== 'ScaledJob' || groupOf(apiVersion) !== 'keda.sh' || options.serving.idleHoursPerDay === 0) return;
+  const spec = getIn(manifest.root, 'spec');
+  const floor = getIn(spec, 'minReplicaCount');
+  const jobs = asNumber(floor) ?? 0;
+  const devices = devicesPerReplica(podSets);
+  if (floor === undefined || jobs < 1 || !Number.isInteger(jobs) || devices === 0) return;
+  if (!items(getIn(spec, 'triggers')).some(readsQueue) || isUnseen(floor) || isExplained(floor, document)) return;
+  const { amount } = idleAmount(devices === null ? null : devices * jobs, null, null);
+  report({
+    message: `${jobs === 1 ? 'One Job runs' : `${jobs} Jobs run`} even with an empty queue: ${amount}; with minReplicaCount 0, Jobs start with messages`,
+    span: keySpanOf(floor),
+    fixes: () => [fix(`Set minReplicaCount to 0 (now ${jobs})`, 'unsafe', replaceScalar(document, floor, 0))],
+  });
+}
 
 /**
  * The cost of an idle replica, in words and as a saving.
@@ -222,7 +240,7 @@ function idleTarget(manifest: Manifest, { crossReferences }: RuleContext): IdleT
   if (manifest.kind !== 'ScaledObject' || groupOf(manifest.apiVersion) !== 'keda.sh') return undefined;
   const triggers = items(getIn(manifest.root, 'spec', 'triggers'));
   if (triggers.every(mayNeedPod)) return undefined;
-  const isQueue = triggers.some((trigger) => queues.has(asText(getIn(trigger, 'type')) ?? ''));
+  const isQueue = triggers.some(readsQueue);
   const target = targetOf(manifest, crossReferences);
   if (target === undefined || target.facts.latencyCritical || target.facts.devices === 0) return undefined;
   return isQueue || target.facts.role === 'serving' ? { name: target.name, facts: target.facts, isQueue } : undefined;
@@ -239,6 +257,10 @@ function kept(floor: Cursor, replicas: number, isPaused: boolean, { name, facts,
     devices: devices === null ? null : devices * replicas,
     hourly: hourly === null ? null : hourly * replicas,
   };
+}
+
+function readsQueue(trigger: Cursor): boolean {
+  return queues.has(asText(getIn(trigger, 'type')) ?? '');
 }
 
 /** Triggers that count waiting messages: https://keda.sh/docs/latest/scalers/ */
