@@ -1,4 +1,4 @@
-import { gpus } from '../catalog/index.ts';
+import { gpus, modelByName } from '../catalog/index.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
 import { isBefore, serverRelease } from '../evidence/server-release.ts';
@@ -19,7 +19,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * AWQ and GPTQ are formats of the published weights, not settings: a server with `--quantization awq` and other weights stops at startup.
+ * AWQ and GPTQ are formats of the published weights, not settings: a server with `--quantization awq` and other weights stops at startup, and so
+ * does one with `--quantization fp8` and weights that are already in another format, such as those of gpt-oss (MXFP4).
  * Some formats also need newer GPUs than the selected one, or numbers in float16. vLLM reads one GGUF file, not a repository of them, Text Generation Inference none, and
  * llama.cpp nothing else. A pod that keeps restarting holds its GPU all the time.
  *
@@ -89,6 +90,8 @@ export default defineRule({
     }
     const method = flag && methods[flag.value.toLowerCase()];
     if (flag === undefined || method === undefined) return;
+    // Text Generation Inference makes other checks.
+    if (method === 'bitsandbytes' && soleServer(container)?.program === 'text-generation-launcher') return;
     const problem =
       compressed(served?.model?.value) ??
       mismatch(method, served?.model?.value) ??
@@ -143,25 +146,58 @@ const methods = tableOf<Method>([
   ['gptq_marlin', 'gptq'],
   ['gguf', 'gguf'],
   ['fp8', 'fp8'],
+  ['bitsandbytes', 'bitsandbytes'],
 ]);
 
-type Method = 'awq' | 'gptq' | 'gguf' | 'fp8';
-const named: readonly Method[] = ['awq', 'gptq', 'gguf'];
+type Method = 'awq' | 'gptq' | 'gguf' | 'fp8' | 'bitsandbytes';
+
+/** Formats by the word in a name. Whether the last ones have a method of their own or that of a compressor is unknown, but they are none of the above. */
+const named = tableOf<string>([
+  ['awq', 'AWQ'],
+  ['gptq', 'GPTQ'],
+  ['gguf', 'GGUF'],
+  ['bnb', 'bitsandbytes'],
+  ['bitsandbytes', 'bitsandbytes'],
+  ['nvfp4', 'NVFP4'],
+  ['mxfp4', 'MXFP4'],
+  ['fp8', 'FP8'],
+]);
+
+/** Formats in which models are published under plain names. */
+const published = tableOf<string>([
+  ['fp8', 'FP8'],
+  ['fp8-mxfp4', 'FP8'],
+  ['mxfp4-experts', 'MXFP4'],
+  ['int4-experts', 'compressed-tensors'],
+]);
 
 function mismatch(method: Method, model: string | undefined): string | undefined {
   if (model === undefined || /[{$<]/.test(model)) return undefined;
   const [organization = '', name, ...more] = model.split('/');
   const words = wordsOf(model);
-  if (words.includes(method)) return undefined;
-  const other = named.find((one) => words.includes(one));
-  if (other !== undefined) return `does not match ${shorten(model, 48)}, a model in ${other.toUpperCase()} format`;
-  if (method === 'fp8' || name === undefined || more.length > 0 || !plainWeights.has(organization.toLowerCase()))
+  const own = words.flatMap((word) => named[word] ?? []);
+  if (words.includes(method) || own.some((one) => one.toLowerCase() === method)) return undefined;
+  const other = own[0] ?? publishedFormat(model);
+  if (other !== undefined && other.toLowerCase() !== method)
+    return `does not match ${shorten(model, 48)}, a model in ${other} format`;
+  if (/^(?:fp8|bitsandbytes)$/.test(method) || name === undefined || more.length > 0 || !plainWeights.has(organization.toLowerCase()))
     return undefined;
   const quantized = words.some((word) =>
     /^(?:\d?bit|int\d|w\da\d+|fp\d|nf4|bnb|quanti[sz]ed|exl2|marlin|nvfp4|mxfp4)$/.test(word),
   );
   return quantized ? undefined : `needs weights in that format, but ${shorten(model, 48)} has 16-bit weights`;
 }
+
+/**
+ * The format in which its publisher stores the weights of a model whose name does not state it. Copies may be in 16 bits.
+ * vLLM and SGLang compare it with the flag: https://github.com/vllm-project/vllm/issues/19050
+ */
+function publishedFormat(model: string): string | undefined {
+  const found = firstPublishers.test(model) ? modelByName(model) : undefined;
+  return found?.basis === 'name' && found.format === null ? published[found.shape.format] : undefined;
+}
+
+const firstPublishers = /^(?:openai|deepseek-ai|moonshotai|MiniMaxAI|mistralai|XiaomiMiMo)\/[\w.-]+$/i;
 
 /** Names that llm-compressor's users give to its results, which have a format of their own. https://github.com/vllm-project/llm-compressor */
 const byCompressor = /(?:[-_.]FP8[-_]dynamic|[-_.]quantized\.w\d+a\d+)$/i;
