@@ -1,9 +1,10 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
 import { cursorsIn, isUnknown, placesAt } from '../evidence/written.ts';
-import type { PodSet } from '../model/workload.ts';
-import { asText, type Cursor, getIn, isRepeated, spanOf } from '../yaml/cursor.ts';
+import type { Manifest, PodSet } from '../model/workload.ts';
+import { asText, type Cursor, entries, getIn, isRepeated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
  * Two containers, volumes, mounts, ports, variables or claims of a pod have the same name or path.
@@ -12,7 +13,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * The names of the containers of a pod, init containers included, are unique, and so are those of its volumes and claims. In a container, two
  * volumes cannot be mounted at the same path, and two ports cannot have the same name. The API server rejects the pod. It accepts a variable
- * with two values, but the program sees only the last one (severity warning).
+ * with two values, but the program sees only the last one (severity warning). KServe runs the server of a predictor as container
+ * kserve-container: next to `model`, a container of that name is a second one.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -53,12 +55,14 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [Kubernetes: PodSpec](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec)
+ * - [KServe: implementations of a predictor](https://github.com/kserve/kserve/blob/master/pkg/apis/serving/v1beta1/predictor.go)
  * - [Kubernetes: validation of pods](https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/validation.go)
  */
 export default defineRule({
   topic: 'other',
   severity: 'error',
   judgesWords: true,
+  manifest: checkPredictor,
   podSet(podSet, context) {
     // The branches of a template may repeat a name.
     if (!isPodSpec(podSet, context.workload) || context.document.template) return;
@@ -87,6 +91,26 @@ function namedIn(owner: Cursor, list: string, key: string): readonly Cursor[] {
 function named(all: readonly Cursor[], key: string): readonly Cursor[] {
   return all.length < 2 ? [] : all.flatMap((one) => getIn(one, key) ?? []);
 }
+
+/**
+ * The model server of a predictor is one of these fields or the container of that name; other containers may be next to it.
+ * https://github.com/kserve/kserve/blob/master/pkg/apis/serving/v1beta1/predictor.go, GetImplementations
+ */
+function checkPredictor({ apiVersion, kind, root }: Manifest, { document, report }: RuleContext): void {
+  if (apiVersion !== 'serving.kserve.io/v1beta1' || kind !== 'InferenceService' || document.template) return;
+  const predictor = getIn(root, 'spec', 'predictor');
+  const servers = entries(predictor).filter((one) => serverFields.has(keyOf(one)) && one.node.kind === 'map');
+  const own = placesAt(predictor, 'containers.*.name').find((one) => asText(one) === 'kserve-container');
+  const [first, second = own] = servers;
+  if (first === undefined || second === undefined) return;
+  const other = second === own ? 'a container named kserve-container' : keyOf(second);
+  report({
+    message: `The predictor has ${keyOf(first)} and ${other}, but only one can be its server: KServe rejects the ${kind}`,
+    span: second === own ? spanOf(second) : keySpanOf(second),
+  });
+}
+
+const serverFields = wordSet('model sklearn xgboost tensorflow pytorch triton onnx huggingface pmml lightgbm paddle');
 
 /** The API server accepts them, and the last one applies. It may add to the one before: `$(NAME):/opt/lib`. */
 function checkVariables(container: Cursor, { report }: PodSetContext): void {

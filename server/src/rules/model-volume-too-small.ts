@@ -1,16 +1,12 @@
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
-import { mayStoreModels, modelDirectory, mountAbove } from '../evidence/model-volume.ts';
+import { mayStoreModels, modelDirectory } from '../evidence/model-volume.ts';
 import { hubDownload, nimDownload } from '../evidence/nim-storage.ts';
-import { type ModelLoader, modelLoader } from '../evidence/server-start.ts';
+import { modelLoader } from '../evidence/server-start.ts';
+import { downloadsByVolume, modelOfLlama, modelsOfOllama, type StoredModels } from '../evidence/stored-models.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
-import { estimateServing } from '../memory/serving.ts';
-import { weightsSize } from '../memory/weights.ts';
-import { downloadsOf } from '../model/downloaded-model.ts';
-import { processInput, useOf } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
-import { servedModel } from '../model/served-model.ts';
 import { isValues } from '../model/values.ts';
-import type { Container, PodSet, Volume, Workload } from '../model/workload.ts';
+import type { Container, PodSet, Volume } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asBoolean, asText, type Cursor, getIn, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -78,7 +74,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For models of unknown size, for models that a flag quantizes, for sizes without a unit, for downloads of some files, and if another directory is mounted or the claim is
+ * For models of unknown size, for models that a flag quantizes, for sizes without a unit, for downloads of some files other than GGUF, and if another directory is mounted or the claim is
  * not in the same project. In the values of charts, which may mount another volume, it is **information**, except for those of app-template.
  *
  * ## Sources
@@ -117,11 +113,18 @@ export default defineRule({
     if (isOpen && !isValues(workload)) return;
     if (workload.partial && container.fromTemplate !== true && mayMountMore(container)) return;
     if (!isOpen) checkDownloads(container, context);
-    const loader = pulledModel(container, workload) ?? modelLoader(container, podSet, workload, options);
-    if (loader?.model === undefined || loader.weightsGiB === undefined) return;
+    const llama = isOpen ? undefined : modelOfLlama(container, podSet, workload);
+    const pulled = modelsOfOllama(container, podSet);
+    const loader = (llama ?? pulled) ? undefined : modelLoader(container, podSet, workload, options);
     // A path or an address is not downloaded into the cache.
-    if (loader.program !== 'ollama' && !/^[\w.-]+\/[\w.-]+$/.test(loader.model)) return;
-    const directory = modelDirectory(container, podSet, loader.program);
+    const loaded =
+      loader?.model !== undefined && loader.weightsGiB !== undefined && /^[\w.-]+\/[\w.-]+$/.test(loader.model)
+        ? { model: loader.model, more: 0, gib: loader.weightsGiB }
+        : undefined;
+    const stored = llama ?? pulled ?? loaded;
+    if (stored === undefined) return;
+    const directory =
+      llama?.directory ?? modelDirectory(container, podSet, loader?.program ?? (pulled ? 'ollama' : 'llama-server'));
     const capacity =
       directory === undefined
         ? isOpen
@@ -130,18 +133,19 @@ export default defineRule({
         : (capacityOf(directory.volume, directory.mount.name, context) ??
           (isOpen ? undefined : ofLimit(directory.volume, container, podSet)));
     if (capacity === undefined) return;
-    reportSmall(loader.model, loader.weightsGiB, capacity, isOpen, context);
+    reportSmall(stored, capacity, isOpen, context);
   },
 });
 
 /** Sizes by name are rounded, so a volume of about the size of the weights is not judged. */
-function reportSmall(model: string, gib: number, capacity: Capacity, isOpen: boolean, context: PodSetContext): void {
+function reportSmall({ model, more, gib }: StoredModels, capacity: Capacity, isOpen: boolean, context: PodSetContext) {
   const { bytes, size, place, what, fails } = capacity;
   if (bytes >= gib * 0.95 * 2 ** 30) return;
   const needed = sizeFor(gib);
+  const name = shorten(model.slice(model.indexOf('/') + 1), 40);
   context.report({
     ...(isOpen && { severity: 'info' }),
-    message: `${shorten(model.slice(model.indexOf('/') + 1), 40)} has about ${Math.round(gib)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download ${fails}`,
+    message: `${name} ${more > 0 ? `and ${more} more have` : 'has'} about ${Math.round(gib)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download ${fails}`,
     span: place,
     fixes: () => [size && fix(`Set the size to ${needed}`, 'unsafe', replaceScalar(context.document, size, needed))],
   });
@@ -149,32 +153,11 @@ function reportSmall(model: string, gib: number, capacity: Capacity, isOpen: boo
 
 /** The volumes into which the commands of a container download models: `hf download organization/model --local-dir /models/a`. */
 function checkDownloads(container: Container, context: PodSetContext): void {
-  const { command, args, env } = processInput(container);
-  const text = [...command, ...args, ...env.map(({ name }) => name)].join(' ');
-  if (container.type === 'sidecar' || mayMountMore(container) || partly.test(text)) return;
-  for (const { model, folder } of downloadsOf(container)) {
-    const mount = mountAbove(folder, container);
-    const gib = mount === undefined ? undefined : weightsSize(model)?.gib;
-    if (mount === undefined || gib === undefined) continue;
-    const capacity = capacityOf(volumeNamed(context.podSet, mount.name), mount.name, context);
-    if (capacity !== undefined) reportSmall(model, gib, capacity, false, context);
+  if (container.type === 'sidecar' || mayMountMore(container)) return;
+  for (const [name, stored] of downloadsByVolume(container)) {
+    const capacity = capacityOf(volumeNamed(context.podSet, name), name, context);
+    if (capacity !== undefined) reportSmall(stored, capacity, false, context);
   }
-}
-
-/** Downloads of some files of a repository, of a data set or of no files. */
-const partly =
-  /\b(?:in|ex)clude\b|_patterns|--(?:repo-type|dry-run|revision|filter|no-checkout)|smudge|download\s+[\w.-]+\/[\w.-]+\s+[^\s\\;&|"'-]/i;
-
-/** The model that a container loads into Ollama, whose library has it in one file of a known format. */
-function pulledModel(
-  container: Container,
-  workload: Workload,
-): Pick<ModelLoader, 'program' | 'model' | 'weightsGiB'> | undefined {
-  if (container.type !== 'app' || useOf(container).program !== 'ollama') return undefined;
-  const { estimate } = estimateServing(servedModel(container, workload));
-  return estimate?.basis === 'name'
-    ? { program: 'ollama', model: estimate.name, weightsGiB: estimate.weightsGiB }
-    : undefined;
 }
 
 function sizeFor(gib: number): string {

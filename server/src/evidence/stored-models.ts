@@ -1,0 +1,157 @@
+import { modelByName, weightFormat } from '../catalog/index.ts';
+import { baseName, type SimpleCommand } from '../command/shell.ts';
+import { programWords } from '../command/wrappers.ts';
+import { weightsSize } from '../memory/weights.ts';
+import { downloadsOf } from '../model/downloaded-model.ts';
+import { commandsIn, processInput, useOf } from '../model/process-input.ts';
+import { servedModel } from '../model/served-model.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { table } from '../yaml/table.ts';
+import { type ModelDirectory, modelDirectory, mountAbove } from './model-volume.ts';
+import { pulledByOllama } from './pulled-models.ts';
+import { mayMountMore, volumeNamed } from './volume-lifetime.ts';
+
+/** Models that are stored together, and their size. */
+export interface StoredModels {
+  /** The largest one, as written. */
+  readonly model: string;
+  /** How many others there are. */
+  readonly more: number;
+  readonly gib: number;
+}
+
+/** The models that a pod pulls into the Ollama of a container: by its own commands and hook, those of a container before it, or those of one next to it. */
+export function modelsOfOllama(container: Container, podSet: PodSet): StoredModels | undefined {
+  if (container.type !== 'app' || useOf(container).program !== 'ollama') return undefined;
+  const directory = modelDirectory(container, podSet, 'ollama');
+  const pulling = podSet.containers.filter(
+    (other) => other === container || fills(other, container, directory?.mount.name),
+  );
+  const names = pulling.flatMap(pulledByOllama).map(({ name }) => (name.includes(':') ? name : `${name}:latest`));
+  return together(
+    [...new Set(names)].flatMap((name) => {
+      const size = modelByName(name)?.basis === 'name' ? weightsSize(name) : undefined;
+      return size === undefined ? [] : { name, gib: size.gib };
+    }),
+  );
+}
+
+/** Whether what another container pulls is stored by this one: the volume is the same, or its client has the address of the pod. */
+function fills(other: Container, { volumeMounts }: Container, volume: string | undefined): boolean {
+  const host = processInput(other).env.find(({ name }) => name === 'OLLAMA_HOST')?.value;
+  if (host !== undefined && !/^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0)(?::|$)/.test(host)) return false;
+  const isSame = volumeMounts.length > 0 && other.volumeMounts.some(({ name }) => name === volume);
+  return isSame || (other.type !== 'init' && host !== undefined);
+}
+
+/** The GGUF model that llama.cpp downloads, and where it does. */
+export function modelOfLlama(
+  container: Container,
+  podSet: PodSet,
+  workload: Workload,
+): (StoredModels & { readonly directory: Omit<ModelDirectory, 'path'> | undefined }) | undefined {
+  if (container.type !== 'app' || useOf(container).program !== 'llama-server') return undefined;
+  const { command, args, env } = processInput(container);
+  const isDownload =
+    [...command, ...args].some((line) => /(?:^|\s)(?:-hfr?|--hf-repo)(?:[\s=]|$)/.test(line)) ||
+    env.some(({ name }) => name === 'LLAMA_ARG_HF_REPO');
+  const { model } = isDownload ? servedModel(container, workload) : { model: null };
+  const gib = model === null ? undefined : ggufSize(model.name);
+  if (model === null || gib === undefined) return undefined;
+  return { model: model.name, more: 0, gib, directory: directoryOfLlama(container, podSet) };
+}
+
+/** With `-m`, the file is stored there. Older builds have a folder of their own, and newer ones that of Hugging Face. */
+function directoryOfLlama(container: Container, podSet: PodSet): Omit<ModelDirectory, 'path'> | undefined {
+  const words = commandsIn(container).flatMap((one) => one.words.map(({ text }) => text));
+  const path = words[words.findIndex((text) => text === '-m' || text === '--model') + 1];
+  const stored = path?.startsWith('/') === true ? mountAbove(path, container) : undefined;
+  if (stored !== undefined) return { mount: stored, volume: volumeNamed(podSet, stored.name) };
+  const found = modelDirectory(container, podSet, 'llama-server');
+  if (found !== undefined || mayMountMore(container)) return found;
+  const [mount, ...others] = container.volumeMounts.filter(({ mountPath }) =>
+    /\/\.cache\/(?:llama\.cpp|huggingface(?:\/hub)?)\/?$/.test(mountPath),
+  );
+  return mount === undefined || others.length > 0 ? undefined : { mount, volume: volumeNamed(podSet, mount.name) };
+}
+
+/**
+ * The size of a GGUF file. Without a tag, llama.cpp takes Q4_K_M if there is one.
+ * https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
+ */
+function ggufSize(name: string): number | undefined {
+  const size = weightsSize(name)?.gib;
+  if (size !== undefined || name.includes(':')) return size;
+  const shape = modelByName(name)?.shape;
+  const isPlain = shape !== undefined && weightFormat(shape.format)?.layerBits === 16;
+  return isPlain ? weightsSize(`${name}:Q4_K_M`)?.gib : undefined;
+}
+
+/** What the commands of a container download to its volumes, by the name of the volume. */
+export function downloadsByVolume(container: Container): ReadonlyMap<string, StoredModels> {
+  const found = new Map<string, { readonly name: string; readonly gib: number }[]>();
+  for (const { name, path, gib } of [...repositories(container), ...commandsIn(container).flatMap(filesOf)]) {
+    const volume = mountAbove(path, container)?.name;
+    if (volume === undefined) continue;
+    const others = found.get(volume) ?? [];
+    found.set(volume, others.some((one) => one.name === name) ? others : [...others, { name, gib }]);
+  }
+  return new Map(
+    [...found].flatMap(([volume, models]) => {
+      const all = together(models);
+      return all === undefined ? [] : [[volume, all] as const];
+    }),
+  );
+}
+
+interface Stored {
+  readonly name: string;
+  readonly path: string;
+  readonly gib: number;
+}
+
+function repositories(container: Container): readonly Stored[] {
+  const { command, args, env } = processInput(container);
+  const text = [...command, ...args, ...env.map(({ name }) => name)].join(' ');
+  if (partly.test(text)) return [];
+  return downloadsOf(container).flatMap(({ model, folder }) => {
+    const size = weightsSize(model);
+    return size === undefined ? [] : { name: model, path: folder, gib: size.gib };
+  });
+}
+
+/** Downloads of some files of a repository, of a data set or of no files. */
+const partly =
+  /\b(?:in|ex)clude\b|_patterns|--(?:repo-type|dry-run|revision|filter|no-checkout)|smudge|download\s+[\w.-]+\/[\w.-]+\s+[^\s\\;&|"'-]/i;
+
+/** The GGUF files that curl, wget or Hugging Face's client stores in a folder. */
+function filesOf(command: SimpleCommand): readonly Stored[] {
+  const [program = '', ...words] = programWords(command);
+  const flags = folderFlags[baseName(program)];
+  const at = flags === undefined ? -1 : words.findIndex((word) => flags.test(word));
+  if (at < 0) return [];
+  const flag = words[at] ?? '';
+  const path = flag.includes('=') ? flag.slice(flag.indexOf('=') + 1) : (words[at + 1] ?? '');
+  if (!path.startsWith('/') || path.includes('$')) return [];
+  return words.flatMap((word, index) => {
+    const name = /(?:^|\/)([\w.-]+\.gguf)(?:\?[\w=&]*)?$/i.exec(word)?.[1];
+    // The parts of a model have its name and one size, which is that of all parts.
+    if (name === undefined || index === at + 1 || word === flag) return [];
+    const size = weightsSize(name);
+    return size === undefined ? [] : { name: name.replace(/-\d{5}-of-\d{5}/, ''), path, gib: size.gib };
+  });
+}
+
+/** The flag by which a program names the file or the folder in which it stores a file. */
+const folderFlags = table<RegExp>({
+  curl: /^(?:-\w*o|--output|--output-dir)(?:=|$)/,
+  wget: /^(?:-\w*[OP]|--output-document|--directory-prefix)(?:=|$)/,
+  hf: /^--local[-_]dir(?:=|$)/,
+  'huggingface-cli': /^--local[-_]dir(?:=|$)/,
+});
+
+function together(models: readonly { readonly name: string; readonly gib: number }[]): StoredModels | undefined {
+  const [largest, ...others] = [...models].sort((a, b) => b.gib - a.gib);
+  if (largest === undefined) return undefined;
+  return { model: largest.name, more: others.length, gib: models.reduce((sum, { gib }) => sum + gib, 0) };
+}
