@@ -73,7 +73,10 @@ export function unusedModelVolume(
   const isOpen = isUnseen(getIn(podSet.pod, 'volumes')) || names.some((one) => isTemplated(getIn(one, 'name')));
   if (isOpen) return undefined;
   const [mount, ...others] = volumeMounts.filter(
-    (one) => isForModels(one) && keepsFiles(volumeNamed(podSet, one.name)) && !isUsed(one, container, podSet, program),
+    (one) =>
+      isForModels(one) &&
+      (keepsFiles(volumeNamed(podSet, one.name)) || isOwnCache(one, podSet)) &&
+      !isUsed(one, container, podSet, program),
   );
   return mount === undefined || others.length > 0 ? undefined : { path, mount };
 }
@@ -97,6 +100,11 @@ const modelFiles = partOf('model weight hugging \\bhf\\b \\bhub\\b ollama cache'
 
 function keepsFiles(volume: Volume | undefined): boolean {
   return volume === undefined || !withoutFiles.has(volume.source);
+}
+
+/** An emptyDir outlives the container, so one at the path of the hub's cache is meant for models. */
+function isOwnCache({ name, mountPath }: Container['volumeMounts'][number], podSet: PodSet): boolean {
+  return volumeNamed(podSet, name)?.source === 'emptyDir' && /\/\.cache\/huggingface(?:\/hub)?\/?$/.test(mountPath);
 }
 
 const withoutFiles = wordSet('emptyDir configMap secret projected downwardAPI image');

@@ -74,7 +74,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * For models that are paths; if a command, a variable, a script or another container uses the volume; for volumes that end with the pod or whose
  * name and path indicate another purpose; for several such volumes; if the container runs as another user than root, except for volumes below /root; and
- * for shell commands. The severity is info if the size of the model is unknown.
+ * for shell commands. The severity is info if the size of the model is unknown, and for volumes below /.cache, which is a home on OpenShift.
  *
  * ## Sources
  *
@@ -103,9 +103,12 @@ export default defineRule({
     const gib = loader?.weightsGiB;
     const what = model === undefined ? 'its models' : shorten(model.slice(model.indexOf('/') + 1), 40);
     const size = gib === undefined ? '' : ` (${formatGiB(gib)} GiB)`;
+    const isUnknown = gib === undefined && program !== 'ollama' && !isOther;
+    const again = volumeNamed(podSet, mount.name)?.source === 'emptyDir' ? 'each restart' : 'each new pod';
     report({
-      severity: gib === undefined && program !== 'ollama' && !isOther ? 'info' : 'warning',
-      message: `The server downloads ${what}${size} to ${shorten(path, 40)}, not to volume ${shorten(mount.name, 30)}: each new pod downloads it again while its GPUs wait`,
+      // OpenShift runs images as a user whose home is the root of the file system.
+      severity: isUnknown || mount.mountPath.startsWith('/.cache') ? 'info' : 'warning',
+      message: `The server downloads ${what}${size} to ${shorten(path, 40)}, not to volume ${shorten(mount.name, 30)}: ${again} downloads it again while its GPUs wait`,
       span: spanOf(at),
       fixes: () => [fix(`Mount ${shorten(mount.name, 30)} at ${path}`, 'unsafe', replaceScalar(document, at, path))],
     });
