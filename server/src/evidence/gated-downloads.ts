@@ -7,6 +7,7 @@ import { requestsAccelerators } from '../model/accelerators.ts';
 import { commandsIn, processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Cursor, getIn, isUnseen } from '../yaml/cursor.ts';
+import { table } from '../yaml/table.ts';
 import { mayHaveVariables, mayRunMore } from './launch.ts';
 import { namedSettings } from './settings-files.ts';
 import { volumeNamed } from './volume-lifetime.ts';
@@ -15,10 +16,15 @@ import { volumeNamed } from './volume-lifetime.ts';
 export function isGated(name: string): boolean {
   const [owner = '', repository = '', ...more] = name.toLowerCase().split('/');
   if (more.length > 0) return false;
-  return owner === 'meta-llama' || (owner === 'google' && gatedGemma.some((one) => repository.startsWith(one)));
+  return owner === 'meta-llama' || gatedNames[owner]?.test(repository) === true;
 }
 
-const gatedGemma = [...wordSet('gemma-2b gemma-7b gemma-1.1 gemma-2- gemma-3', 'codegemma paligemma embeddinggemma')];
+/** By organization. https://vladmandic.github.io/sdnext-docs/Gated/, https://github.com/black-forest-labs/flux */
+const gatedNames = table<RegExp>({
+  google: /^(?:gemma-(?:2b|7b|1\.1|2-|3)|codegemma|paligemma|embeddinggemma)/,
+  'black-forest-labs': /^flux\.1-(?:\w+-)?dev$/,
+  stabilityai: /^stable-diffusion-3(?:\.5)?-/,
+});
 
 /** A gated model that a container next to accelerators only fetches, and the place that names it; undefined if anything may bring a token. */
 export function gatedDownload(
@@ -95,15 +101,17 @@ const trainers = wordSet(
 
 /** A token, a login, a file with either, or another hub. */
 const tokens = partOf(
-  'token login \\bauth\\b secret \\bsource\\b',
+  'token login \\bauth\\b authorization bearer netrc secret \\bsource\\b',
   'huggingface_co hf_endpoint hf_hub_[^e] hf_api hf_home offline proxy modelscope',
 );
 
-/** The repository that a container fetches: by the tool of Hugging Face, or as the initializer of a training job. */
+/** The repository that a container fetches: by the tool of Hugging Face, by curl or wget, or as the initializer of a training job. */
 function fetched(container: Container): string | undefined {
   const { command, args, env } = processInput(container);
   const uri = env.find(({ name }) => name === 'STORAGE_URI')?.value;
   if (uri?.startsWith('hf://') === true) return uri.slice('hf://'.length);
+  const [, file] = [...command, ...args].flatMap((text) => fileOfHub.exec(text) ?? []);
+  if (file !== undefined) return file;
   if (![...command, ...args].some((text) => text.includes('download'))) return undefined;
   for (const { words } of allCommands(readCommandLine(command, args, env).statements)) {
     const at = words.findIndex(({ text }) => /^(?:huggingface-cli|hf)$/.test(baseName(text)));
@@ -112,3 +120,6 @@ function fetched(container: Container): string | undefined {
   }
   return undefined;
 }
+
+/** The address of a file in a repository, which curl and wget get. */
+const fileOfHub = /\b(?:curl|wget)\b[^\n]{0,400}https:\/\/huggingface\.co\/([\w.-]+\/[\w.-]+)\/resolve\//;

@@ -17,8 +17,8 @@ import { once } from '../model/once.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
 import { isValues } from '../model/values.ts';
-import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { asText, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
+import type { Container, Manifest, PodSet, Workload } from '../model/workload.ts';
+import { asText, getIn, isIncomplete, isTemplated, isUnseen, items, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
@@ -91,7 +91,7 @@ export default defineRule({
     if (download !== undefined) {
       report({
         // An image of one's own may have a login.
-        ...(image?.value.includes('/') && !isPublishers(image.value) && { severity: 'info' }),
+        ...(image?.value.includes('/') && !isPublishers(image.value) && !isTool(image.value) && { severity: 'info' }),
         message: `${shorten(download.name, 50)} is gated on Hugging Face, but the container has no token: the download fails`,
         span: spanOf(download.at),
       });
@@ -158,6 +158,7 @@ export default defineRule({
   workload(workload, { document, report }) {
     const { manifest, partial, podSets } = workload;
     reportPreset(workload, report);
+    if (!partial && !document.template) reportPredictor(manifest, report);
     const config = getIn(manifest.root, 'spec', 'serveConfigV2');
     const written = asText(config) ?? '';
     if (partial || config === undefined || isTemplated(config) || logsIn.test(written) || /token|HF_/i.test(written))
@@ -182,6 +183,36 @@ export default defineRule({
     }
   },
 });
+
+/**
+ * Reports a model of KServe's own runtime, whose container or initializer downloads it. The cluster's runtime could have a token.
+ * https://kserve.github.io/website/docs/model-serving/storage/providers/hf
+ */
+function reportPredictor({ kind, apiVersion, root }: Manifest, report: WorkloadContext['report']): void {
+  if (groupOf(apiVersion) !== 'serving.kserve.io' || kind !== 'InferenceService') return;
+  const predictor = getIn(root, 'spec', 'predictor');
+  const model = getIn(predictor, 'model');
+  const format = asText(getIn(model, 'modelFormat', 'name'));
+  const others = [
+    ...['serviceAccountName', 'initContainers', 'volumes'].map((key) => getIn(predictor, key)),
+    ...['runtime', 'envFrom', 'storage', 'image', 'volumeMounts'].map((key) => getIn(model, key)),
+  ];
+  if (format !== 'huggingface' || others.some((one) => one !== undefined) || [predictor, model].some(isUnseen)) return;
+  if (items(getIn(model, 'env')).some((one) => isTemplated(one) || bringsToken.test(asText(getIn(one, 'name')) ?? '')))
+    return;
+  const uri = getIn(model, 'storageUri');
+  const words = items(getIn(model, 'args'));
+  const index = words.findIndex((one) => /^--model[-_]id(?:=|$)/.test(asText(one) ?? ''));
+  const flag = asText(words[index]) ?? '';
+  const at = index < 0 ? uri : flag.includes('=') ? words[index] : words[index + 1];
+  const name = (asText(at) ?? '').replace(/^(?:--model[-_]id=|hf:\/\/)/, '');
+  if (at === undefined || !isGated(name) || words.some((one) => logsIn.test(asText(one) ?? ''))) return;
+  report({
+    severity: 'info',
+    message: `${shorten(name, 50)} is gated on Hugging Face, but the predictor has no HF_TOKEN: the download fails unless the cluster's runtime has one`,
+    span: spanOf(at),
+  });
+}
 
 /** Reports a preset of KAITO whose webhook wants to know the Secret with the token. */
 function reportPreset({ kind, apiVersion, manifest: { root } }: Workload, report: WorkloadContext['report']): void {
@@ -217,6 +248,11 @@ function mayHoldModel({ at, image }: Container): boolean {
 function isPublishers(image: string): boolean {
   const { repository } = imageParts(image);
   return isPublishedAs(published, repository) || /(?:^|\/)vllm-openai[\w-]*$/.test(repository);
+}
+
+/** Images that only have a program for downloads. */
+function isTool(image: string): boolean {
+  return /^(?:docker\.io\/)?(?:curlimages\/curl|alpine\/[\w-]+)$/.test(imageParts(image).repository);
 }
 
 const published = wordSet(

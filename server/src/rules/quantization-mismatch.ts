@@ -1,6 +1,7 @@
 import { gpus, modelByName } from '../catalog/index.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
+import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { isBefore, serverRelease } from '../evidence/server-release.ts';
 import { soleServer } from '../evidence/sole-server.ts';
 import { plainWeights, unreadableForm } from '../evidence/unreadable-form.ts';
@@ -9,7 +10,7 @@ import { servedModel } from '../model/served-model.ts';
 import { flagsIn } from '../model/vllm-settings.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { asText, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { tableOf } from '../yaml/table.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -92,9 +93,12 @@ export default defineRule({
     if (flag === undefined || method === undefined) return;
     // Text Generation Inference makes other checks.
     if (method === 'bitsandbytes' && soleServer(container)?.program === 'text-generation-launcher') return;
+    // Operators name the model in a field of their own.
+    const isField = container.image === undefined && container.command.length === 0;
+    const model = served?.model?.value ?? (isField ? servedModel(container, context.workload).model?.name : undefined);
     const problem =
-      compressed(served?.model?.value) ??
-      mismatch(method, served?.model?.value) ??
+      compressed(model) ??
+      mismatch(method, model) ??
       tooOld(flag.value.toLowerCase(), method, container, context.podSet) ??
       otherFormat(flag.value.toLowerCase(), served?.dtype?.value, container);
     const span = spanOfWords(context.document, lines, flag.words);
@@ -102,6 +106,19 @@ export default defineRule({
     const [first, last] = flag.words;
     const text = first === last ? first.text : `${first.text} ${last.text}`;
     context.report({ message: `${shorten(text, 40)} ${problem}: the server does not start`, span });
+  },
+  workload({ manifest }, { document, report }) {
+    if (manifest.kind !== 'RayService' || document.template) return;
+    for (const config of llmConfigs(manifest.root, document)) {
+      const loading = getIn(config, 'model_loading_config');
+      const model = asText(getIn(loading, 'model_source') ?? getIn(loading, 'model_id'));
+      const at = getIn(config, 'engine_kwargs', 'quantization');
+      const value = asText(at) ?? '';
+      const method = methods[value.toLowerCase()];
+      const problem = method && (compressed(model) ?? mismatch(method, model));
+      if (at !== undefined && problem !== undefined && !isTemplated(at))
+        report({ message: `quantization ${value} ${problem}: vLLM does not start`, span: spanOf(at) });
+    }
   },
 });
 
@@ -180,7 +197,12 @@ function mismatch(method: Method, model: string | undefined): string | undefined
   const other = own[0] ?? publishedFormat(model);
   if (other !== undefined && other.toLowerCase() !== method)
     return `does not match ${shorten(model, 48)}, a model in ${other} format`;
-  if (/^(?:fp8|bitsandbytes)$/.test(method) || name === undefined || more.length > 0 || !plainWeights.has(organization.toLowerCase()))
+  if (
+    /^(?:fp8|bitsandbytes)$/.test(method) ||
+    name === undefined ||
+    more.length > 0 ||
+    !plainWeights.has(organization.toLowerCase())
+  )
     return undefined;
   const quantized = words.some((word) =>
     /^(?:\d?bit|int\d|w\da\d+|fp\d|nf4|bnb|quanti[sz]ed|exl2|marlin|nvfp4|mxfp4)$/.test(word),
