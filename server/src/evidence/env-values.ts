@@ -20,6 +20,12 @@ const capabilities = wordSet('all compute compat32 display graphics ngx utility 
 
 const off = wordSet('false no off');
 
+/** What people call vLLM's FLASH_ATTN, FLASHINFER, XFORMERS, TORCH_SDPA and the rest. */
+const notBackends = wordSet(
+  'FLASH_ATTENTION FLASHATTN FLASHATTENTION FLASH-ATTN FLASH_ATTN_2 FLASH_ATTENTION_2 FLASH_INFER FLASH-INFER XFORMER',
+  'SDPA AUTO PAGED_ATTENTION FLASH TRUE EAGER',
+);
+
 /** Whether a number is in the range of a form such as `0..31`. */
 function isInRange(value: string, form: string): boolean | undefined {
   const [, least, most] = /^(\d+)\.\.(\d+)$/.exec(form) ?? [];
@@ -49,8 +55,8 @@ export function isOfForm(value: string, form: string): boolean {
       return !switches.has(value.toLowerCase());
     case 'version':
       return /^\d{1,2}\.\d{1,2}\.\d{1,2}$/.test(value);
-    case 'uppercase':
-      return value === value.toUpperCase();
+    case 'backend':
+      return value === value.toUpperCase() && !notBackends.has(value);
     case 'threads':
       return !/^(?:0|-\d{1,4})$/.test(value);
     case 'percentage':

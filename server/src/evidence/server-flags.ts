@@ -189,10 +189,10 @@ export function valueNeeded(program: string, name: string, value: string): strin
   return servers.get(program)?.values.get(name)?.(value);
 }
 
-/** vLLM reads a value in braces as JSON. */
+/** vLLM reads a value in braces as JSON. Shells remove double quotes that are not within others. */
 function wrongJson(flag: Flag): WrongFlag | undefined {
   const { value = '', dynamic } = flag;
-  if (dynamic || !/^\{\s*'/.test(value) || !value.endsWith('}')) return undefined;
+  if (dynamic || !/^\{\s*(?:'|[a-z_]\w*\s*:)/i.test(value) || !value.endsWith('}')) return undefined;
   return { flag, mustBe: 'JSON, with double quotes' };
 }
 

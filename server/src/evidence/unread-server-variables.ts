@@ -1,3 +1,4 @@
+import { imageParts } from '../catalog/images.ts';
 import type { Container } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -5,6 +6,8 @@ import { type Cursor, getIn, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
+import { mayHaveVariables } from './launch.ts';
+import { isBefore, isOllama, serverRelease } from './server-release.ts';
 import { unreadByImage } from './unread-by-image.ts';
 import { listedOllamaModels, type UnreadByOllama, unreadByOllama } from './unread-ollama.ts';
 import { unreadVariables } from './unread-variables.ts';
@@ -41,7 +44,8 @@ export function unreadServerVariables(
             span: spanOf(listed.at),
           },
         ];
-  if (mayGetMore) return [...ofOllama, ...folder];
+  const cache = cacheOfOllama(container);
+  if (mayGetMore) return [...ofOllama, ...folder, ...cache];
   const ofImage = unreadByImage(container).map(
     ({ server, name, meant, at }): UnreadServerVariable => ({
       severity: 'warning',
@@ -60,7 +64,30 @@ export function unreadServerVariables(
       fixes: () => (isPlain ? [fix(`Add ${word}`, 'unsafe', addItem(document, container.at, 'args', word))] : []),
     };
   });
-  return [...ofOllama, ...folder, ...ofImage, ...ofVllm];
+  return [...ofOllama, ...folder, ...cache, ...ofImage, ...ofVllm];
+}
+
+/** A quantized KV cache needs flash attention, which old releases turn on only if asked. https://docs.ollama.com/faq */
+function cacheOfOllama(container: Container): readonly UnreadServerVariable[] {
+  const { env, image } = container;
+  const type = env.find(({ name }) => name === 'OLLAMA_KV_CACHE_TYPE');
+  if (type === undefined || !/^q[48]_0$/.test(type.value?.value ?? '') || env.some(({ name }) => name === ''))
+    return [];
+  if (!isOllama.test(imageParts(image?.value ?? '').repository) || mayHaveVariables(container)) return [];
+  const attention = env.find(({ name }) => name === 'OLLAMA_FLASH_ATTENTION');
+  const release = serverRelease(container);
+  const isOff =
+    attention === undefined
+      ? release !== undefined && isBefore(release, [0, 11, 0])
+      : /^(?:0|f|false)$/i.test(attention.value?.value ?? '');
+  if (!isOff) return [];
+  return [
+    {
+      severity: 'warning',
+      message: `OLLAMA_KV_CACHE_TYPE ${type.value?.value} needs OLLAMA_FLASH_ATTENTION=1: without it, Ollama keeps the KV cache in f16`,
+      span: spanOf(type.value?.at ?? type.at),
+    },
+  ];
 }
 
 function insteadOf(meant: UnreadByOllama['meant']): string {

@@ -92,7 +92,7 @@ export default defineRule({
       if (/^(?:link|interface)$/.test(form) && !meetsOthers(container, workload)) continue;
       if (!usesAccelerators(container, podSet) || (form === 'capabilities' && onlyWatches(container))) continue;
       if (firstWith(name, located.value, workload) !== container) continue;
-      const corrected = form === 'uppercase' ? value.toUpperCase() : value.replaceAll('=', ':');
+      const corrected = form === 'backend' ? value.toUpperCase() : value.replaceAll('=', ':');
       report({
         ...(/ignores|slows/.test(effect) && { severity: 'info' }),
         message:
@@ -109,7 +109,7 @@ export default defineRule({
                   replaceScalar(document, located.at, `${value},${lacking.capability}`),
                 ),
               ]
-            : (form === 'allocator' || (form === 'uppercase' && !/auto|-/i.test(value))) && isOfForm(corrected, form)
+            : (form === 'allocator' || (form === 'backend' && !/auto|-/i.test(value))) && isOfForm(corrected, form)
               ? [fix(`Change to ${shorten(corrected, 40)}`, 'unsafe', replaceScalar(document, located.at, corrected))]
               : [],
       });

@@ -1,4 +1,5 @@
 import { wordSet } from '../catalog/word-patterns.ts';
+import { readFlags } from '../command/flags.ts';
 import { formatGiB, plural } from '../cost/money.ts';
 import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
@@ -6,7 +7,7 @@ import { isTrial, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { weightsSize } from '../memory/weights.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { parametersStated } from '../model/model-params.ts';
-import { useOf } from '../model/process-input.ts';
+import { commandsIn, processInput, useOf } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { servedModel } from '../model/served-model.ts';
 import { trainingRun } from '../model/training-run.ts';
@@ -63,6 +64,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * With a limit of more than 4 GiB (for training: and of more than 1 GiB per GPU), and for models that are unknown or have fewer than about
  * 7 billion parameters, unless they are trained or served by PyTorch, in a notebook or by Ray, with 1 GiB or less per GPU. Tests and benchmarks need less.
  *
+ * A KV cache in the node's memory (LMCache, `--kv-offloading-size`) must be smaller than the limit.
  * A volume of memory that may grow beyond the memory limit is information.
  *
  * ## Sources
@@ -86,6 +88,14 @@ export default defineRule({
     if (offloaded !== undefined && offloaded.gib * 2 ** 30 > bytes) {
       report({
         message: `${shorten(offloaded.name.slice(offloaded.name.lastIndexOf('/') + 1), 40)} keeps ${formatGiB(offloaded.gib)} GiB of its weights in the node's memory, but the limit is ${shorten(asText(limit) ?? '', 20)}: the kernel kills the server`,
+        span: spanOf(limit),
+      });
+      return;
+    }
+    const cache = hostCacheGiB(container);
+    if (cache !== undefined && cache.gib * 2 ** 30 >= bytes) {
+      report({
+        message: `${cache.setting} keeps up to ${formatGiB(cache.gib)} GiB of KV cache in the node's memory, but the limit is ${shorten(asText(limit) ?? '', 20)}: the kernel kills the server`,
         span: spanOf(limit),
       });
       return;
@@ -134,6 +144,25 @@ function offloadedGiB(
   // A format of fewer bits makes the weights smaller.
   if (weights === undefined || quantization !== null) return undefined;
   return { name, gib: Math.min(each * (tensor ?? 1) * pipeline, weights) };
+}
+
+/**
+ * The KV cache that LMCache (in GB, on by default) or vLLM keeps in the node's memory.
+ * https://docs.nvidia.com/dynamo/latest/components/backends/vllm/LMCache_Integration.html, https://docs.vllm.ai/en/latest/cli/serve/
+ */
+function hostCacheGiB(container: Container): { readonly setting: string; readonly gib: number } | undefined {
+  const flag = commandsIn(container)
+    .flatMap(({ words }) => readFlags(words))
+    .find(({ name }) => name === 'kv-offloading-size');
+  if (flag !== undefined) return sizeOf('--kv-offloading-size', flag.dynamic ? '' : flag.value, 1);
+  const { env } = processInput(container);
+  const value = (name: string) => env.find((one) => one.name === name)?.value;
+  const isOff = /^(?:false|0|no)$/i.test(value('LMCACHE_LOCAL_CPU') ?? '');
+  return isOff ? undefined : sizeOf('LMCache', value('LMCACHE_MAX_LOCAL_CPU_SIZE'), 1e9 / 2 ** 30);
+}
+
+function sizeOf(setting: string, value: string | undefined, unit: number) {
+  return /^\d{1,5}(?:\.\d{1,3})?$/.test(value ?? '') ? { setting, gib: Number(value) * unit } : undefined;
 }
 
 /** Reports a volume in memory that is larger than the limit of the container that writes to it. */
