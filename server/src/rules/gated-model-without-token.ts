@@ -185,8 +185,8 @@ export default defineRule({
 });
 
 /**
- * Reports a model of KServe's own runtime, whose container or initializer downloads it. The cluster's runtime could have a token.
- * https://kserve.github.io/website/docs/model-serving/storage/providers/hf
+ * Reports a model that the container of KServe's own runtime downloads. The cluster's runtime could have a token, and a cache of the nodes the
+ * model at an address. https://kserve.github.io/website/docs/model-serving/generative-inference/overview
  */
 function reportPredictor({ kind, apiVersion, root }: Manifest, report: WorkloadContext['report']): void {
   if (groupOf(apiVersion) !== 'serving.kserve.io' || kind !== 'InferenceService') return;
@@ -195,18 +195,17 @@ function reportPredictor({ kind, apiVersion, root }: Manifest, report: WorkloadC
   const format = asText(getIn(model, 'modelFormat', 'name'));
   const others = [
     ...['serviceAccountName', 'initContainers', 'volumes'].map((key) => getIn(predictor, key)),
-    ...['runtime', 'envFrom', 'storage', 'image', 'volumeMounts'].map((key) => getIn(model, key)),
+    ...['runtime', 'envFrom', 'storage', 'storageUri', 'image', 'volumeMounts'].map((key) => getIn(model, key)),
   ];
   if (format !== 'huggingface' || others.some((one) => one !== undefined) || [predictor, model].some(isUnseen)) return;
   if (items(getIn(model, 'env')).some((one) => isTemplated(one) || bringsToken.test(asText(getIn(one, 'name')) ?? '')))
     return;
-  const uri = getIn(model, 'storageUri');
   const words = items(getIn(model, 'args'));
   const index = words.findIndex((one) => /^--model[-_]id(?:=|$)/.test(asText(one) ?? ''));
   const flag = asText(words[index]) ?? '';
-  const at = index < 0 ? uri : flag.includes('=') ? words[index] : words[index + 1];
-  const name = (asText(at) ?? '').replace(/^(?:--model[-_]id=|hf:\/\/)/, '');
-  if (at === undefined || !isGated(name) || words.some((one) => logsIn.test(asText(one) ?? ''))) return;
+  const at = words[flag.includes('=') ? index : index + 1];
+  const name = (asText(at) ?? '').replace(/^--model[-_]id=/, '');
+  if (index < 0 || at === undefined || !isGated(name) || words.some((one) => logsIn.test(asText(one) ?? ''))) return;
   report({
     severity: 'info',
     message: `${shorten(name, 50)} is gated on Hugging Face, but the predictor has no HF_TOKEN: the download fails unless the cluster's runtime has one`,
