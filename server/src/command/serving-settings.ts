@@ -74,10 +74,27 @@ export const pulledModels = once((input: ProcessInput): readonly string[] => {
   const names = allCommands(statements).flatMap(({ words }) => {
     const isOllama = words.some(({ text }) => baseName(text) === 'ollama');
     const first = isOllama ? modelWord('ollama', words, false) : undefined;
-    return (first && expand(first.text, input)) ?? [];
+    if (first === undefined) return requestedPull(words) ?? [];
+    return expand(first.text, input) ?? listOfLoop(first.text, input);
   });
   return [...new Set(names)];
 });
+
+/** `for model in a b; do ollama pull $model; done`. */
+function listOfLoop(text: string, { command, args }: ProcessInput): readonly string[] {
+  const [, name = ''] = /^\$\{?(\w+)\}?$/.exec(text) ?? [];
+  const line = name === '' ? undefined : [...command, ...args].find((one) => one.includes(`for ${name} in `));
+  const [list = ''] = line?.slice(line.indexOf(`for ${name} in `) + name.length + 8).split(/[;\n]/, 1) ?? [];
+  return list.split(/[\s"'\\]+/).filter((word) => /^[\w.-]+(?:[:/][\w.-]+)*$/.test(word));
+}
+
+/** What a request to the API of the pod's own Ollama pulls: `curl localhost:11434/api/pull -d '{"name": "a"}'`. */
+function requestedPull(words: readonly Word[]): string | undefined {
+  if (!words.some(({ text }) => /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d+\/api\/pull\/?$/.test(text)))
+    return undefined;
+  const data = words.find(({ text, dynamic }) => !dynamic && /^\{.*\}$/s.test(text.trim()))?.text ?? '';
+  return /"(?:name|model)"\s*:\s*"([\w.:/-]+)"/.exec(data)?.[1];
+}
 
 /** `ollama pull` and `ollama run` name the model of the server that runs in the same container. */
 function withSubcommand(program: string | undefined, { words }: SimpleCommand): string | undefined {

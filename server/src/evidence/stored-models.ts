@@ -1,4 +1,5 @@
 import { modelByName, weightFormat } from '../catalog/index.ts';
+import { pythonCode } from '../command/inline-python.ts';
 import { baseName, type SimpleCommand } from '../command/shell.ts';
 import { programWords } from '../command/wrappers.ts';
 import { weightsSize } from '../memory/weights.ts';
@@ -18,6 +19,8 @@ export interface StoredModels {
   /** How many others there are. */
   readonly more: number;
   readonly gib: number;
+  /** Something else stores it there. */
+  readonly isStored?: boolean;
 }
 
 /** The models that a pod pulls into the Ollama of a container: by its own commands and hook, those of a container before it, or those of one next to it. */
@@ -25,7 +28,7 @@ export function modelsOfOllama(container: Container, podSet: PodSet): StoredMode
   if (container.type !== 'app' || useOf(container).program !== 'ollama') return undefined;
   const directory = modelDirectory(container, podSet, 'ollama');
   const pulling = podSet.containers.filter(
-    (other) => other === container || fills(other, container, directory?.mount.name),
+    (other) => other === container || fills(other, podSet, directory?.mount.name),
   );
   const names = pulling.flatMap(pulledByOllama).map(({ name }) => (name.includes(':') ? name : `${name}:latest`));
   return together(
@@ -36,15 +39,15 @@ export function modelsOfOllama(container: Container, podSet: PodSet): StoredMode
   );
 }
 
-/** Whether what another container pulls is stored by this one: the volume is the same, or its client has the address of the pod. */
-function fills(other: Container, { volumeMounts }: Container, volume: string | undefined): boolean {
-  const host = processInput(other).env.find(({ name }) => name === 'OLLAMA_HOST')?.value;
-  if (host !== undefined && !/^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0)(?::|$)/.test(host)) return false;
-  const isSame = volumeMounts.length > 0 && other.volumeMounts.some(({ name }) => name === volume);
-  return isSame || (other.type !== 'init' && host !== undefined);
+/** Whether what another container pulls is stored by this one: it writes to the same volume, or its client runs next to the server. */
+function fills(other: Container, podSet: PodSet, volume: string | undefined): boolean {
+  const host = processInput(other).env.find(({ name }) => name === 'OLLAMA_HOST')?.value ?? 'localhost';
+  if (!/^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0)(?::|\/|$)/.test(host)) return false;
+  if (other.volumeMounts.some(({ name }) => name === volume)) return true;
+  return other.type !== 'init' && modelDirectory(other, podSet, 'ollama') === undefined;
 }
 
-/** The GGUF model that llama.cpp downloads, and where it does. */
+/** The GGUF model that llama.cpp loads from a volume, or downloads to one. */
 export function modelOfLlama(
   container: Container,
   podSet: PodSet,
@@ -55,10 +58,18 @@ export function modelOfLlama(
   const isDownload =
     [...command, ...args].some((line) => /(?:^|\s)(?:-hfr?|--hf-repo)(?:[\s=]|$)/.test(line)) ||
     env.some(({ name }) => name === 'LLAMA_ARG_HF_REPO');
-  const { model } = isDownload ? servedModel(container, workload) : { model: null };
+  const { model } = servedModel(container, workload);
   const gib = model === null ? undefined : ggufSize(model.name);
   if (model === null || gib === undefined) return undefined;
-  return { model: model.name, more: 0, gib, directory: directoryOfLlama(container, podSet) };
+  const directory = directoryOfLlama(container, podSet);
+  // What the pod downloads is judged there.
+  const fetches = podSet.containers.some((one) => downloadsByVolume(one).has(directory?.mount.name ?? ''));
+  const isStored = !isDownload && /^\/.*\.gguf$/i.test(model.name) && directory !== undefined && !fetches;
+  return isDownload || isStored ? { model: fileName(model.name), more: 0, gib, isStored, directory } : undefined;
+}
+
+function fileName(name: string): string {
+  return name.startsWith('/') ? name.slice(name.lastIndexOf('/') + 1) : name;
 }
 
 /** With `-m`, the file is stored there. Older builds have a folder of their own, and newer ones that of Hugging Face. */
@@ -69,6 +80,10 @@ function directoryOfLlama(container: Container, podSet: PodSet): Omit<ModelDirec
   if (stored !== undefined) return { mount: stored, volume: volumeNamed(podSet, stored.name) };
   const found = modelDirectory(container, podSet, 'llama-server');
   if (found !== undefined || mayMountMore(container)) return found;
+  const { env } = processInput(container);
+  const home = ['HF_HUB_CACHE', 'HF_HOME'].flatMap((name) => env.find((one) => one.name === name)?.value ?? [])[0];
+  const hub = home === undefined ? undefined : mountAbove(home, container);
+  if (hub !== undefined) return { mount: hub, volume: volumeNamed(podSet, hub.name) };
   const [mount, ...others] = container.volumeMounts.filter(({ mountPath }) =>
     /\/\.cache\/(?:llama\.cpp|huggingface(?:\/hub)?)\/?$/.test(mountPath),
   );
@@ -126,6 +141,8 @@ const partly =
 
 /** The GGUF files that curl, wget or Hugging Face's client stores in a folder. */
 function filesOf(command: SimpleCommand): readonly Stored[] {
+  const code = pythonCode(command);
+  if (code !== undefined) return fileOfCode(code);
   const [program = '', ...words] = programWords(command);
   const flags = folderFlags[baseName(program)];
   const at = flags === undefined ? -1 : words.findIndex((word) => flags.test(word));
@@ -133,6 +150,9 @@ function filesOf(command: SimpleCommand): readonly Stored[] {
   const flag = words[at] ?? '';
   const path = flag.includes('=') ? flag.slice(flag.indexOf('=') + 1) : (words[at + 1] ?? '');
   if (!path.startsWith('/') || path.includes('$')) return [];
+  const variant = words.includes('download') ? variantOf(words) : undefined;
+  const whole = variant === undefined ? undefined : weightsSize(variant)?.gib;
+  if (variant !== undefined && whole !== undefined) return [{ name: variant, path, gib: whole }];
   return words.flatMap((word, index) => {
     const name = /(?:^|\/)([\w.-]+\.gguf)(?:\?[\w=&]*)?$/i.exec(word)?.[1];
     // The parts of a model have its name and one size, which is that of all parts.
@@ -140,6 +160,23 @@ function filesOf(command: SimpleCommand): readonly Stored[] {
     const size = weightsSize(name);
     return size === undefined ? [] : { name: name.replace(/-\d{5}-of-\d{5}/, ''), path, gib: size.gib };
   });
+}
+
+/** The variant of a repository whose files a pattern selects: `hf download organization/model-GGUF --include "*Q4_K_M*"`. */
+function variantOf(words: readonly string[]): string | undefined {
+  const repository = words.find((word) => /^[\w.-]+\/[\w.-]*gguf$/i.test(word));
+  const pattern = words[words.indexOf('--include') + 1] ?? '';
+  const [, variant] = /^\*-?((?:UD-)?I?Q\d\w+)(?:\*|\.gguf)/i.exec(words.includes('--include') ? pattern : '') ?? [];
+  return repository === undefined || variant === undefined ? undefined : `${repository}:${variant}`;
+}
+
+/** `hf_hub_download("organization/model-GGUF", "model-Q4_K_M.gguf", local_dir="/models")`. */
+function fileOfCode(code: string): readonly Stored[] {
+  if (code.length > 20_000 || !code.includes('hf_hub_download')) return [];
+  const [, name] = /hf_hub_download\([^)]{0,200}["']([\w./-]+\.gguf)["']/.exec(code) ?? [];
+  const [, path] = /local_dir\s*=\s*["'](\/[^"']+)["']/.exec(code) ?? [];
+  const gib = name === undefined ? undefined : weightsSize(name)?.gib;
+  return name === undefined || path === undefined || gib === undefined ? [] : [{ name, path, gib }];
 }
 
 /** The flag by which a program names the file or the folder in which it stores a file. */

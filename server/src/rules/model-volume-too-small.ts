@@ -138,14 +138,19 @@ export default defineRule({
 });
 
 /** Sizes by name are rounded, so a volume of about the size of the weights is not judged. */
-function reportSmall({ model, more, gib }: StoredModels, capacity: Capacity, isOpen: boolean, context: PodSetContext) {
+function reportSmall(
+  { model, more, gib, isStored }: StoredModels,
+  capacity: Capacity,
+  isOpen: boolean,
+  context: PodSetContext,
+) {
   const { bytes, size, place, what, fails } = capacity;
   if (bytes >= gib * 0.95 * 2 ** 30) return;
   const needed = sizeFor(gib);
   const name = shorten(model.slice(model.indexOf('/') + 1), 40);
   context.report({
     ...(isOpen && { severity: 'info' }),
-    message: `${name} ${more > 0 ? `and ${more} more have` : 'has'} about ${Math.round(gib)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download ${fails}`,
+    message: `${name} ${more > 0 ? `and ${more} more have` : 'has'} about ${Math.round(gib)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: ${isStored ? 'there is no room for it' : `the download ${fails}`}`,
     span: place,
     fixes: () => [size && fix(`Set the size to ${needed}`, 'unsafe', replaceScalar(context.document, size, needed))],
   });

@@ -1,3 +1,4 @@
+import { imageParts } from '../catalog/images.ts';
 import { formatGiB } from '../cost/money.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { isForModels, unusedModelVolume } from '../evidence/model-volume.ts';
@@ -100,6 +101,8 @@ export default defineRule({
     const at = getIn(found?.mount.at, 'mountPath');
     if (found === undefined || at === undefined || isTemplated(at)) return;
     const { path, mount } = found;
+    // An image of one's own may have another user, whose home this is.
+    if (/\/\.cache(?:\/|$)/.test(mount.mountPath) && !isPublishers(container)) return;
     const gib = loader?.weightsGiB;
     const what = model === undefined ? 'its models' : shorten(model.slice(model.indexOf('/') + 1), 40);
     const size = gib === undefined ? '' : ` (${formatGiB(gib)} GiB)`;
@@ -114,6 +117,14 @@ export default defineRule({
     });
   },
 });
+
+/** Whether the image is a server's own, which runs as root. */
+function isPublishers({ image }: Container): boolean {
+  const { repository } = imageParts(image?.value ?? '');
+  return /^(?:docker\.io\/)?(?:vllm|lmsysorg|ollama|rocm|lmcache)\/|^ghcr\.io\/(?:huggingface|ggml-org|ggerganov)\//.test(
+    repository,
+  );
+}
 
 /** Reports a volume in the home of root, for which the server of another user does not look. Images may have opened that home. */
 function checkHome(container: Container, podSet: PodSet, report: RuleContext['report']): void {
