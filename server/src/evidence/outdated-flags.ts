@@ -23,16 +23,23 @@ const neverInVllm = wordSet(
   'enable-flash-attn flash-attention cuda-graph enable-cuda-graph enable-tensor-parallel enable-kv-cache use-gpu',
 );
 
+/** Switches of vLLM for what SGLang does by default. https://docs.sglang.io/advanced_features/server_arguments.html, 2026-11-29 */
+const neverInSglang = wordSet(
+  'enable-auto-tool-choice enable-prefix-caching enable-chunked-prefill disable-log-requests',
+);
+
 /** The flags that the release of a container's server does not have, or reads in another form. */
 export function outdatedFlags(program: string, flags: readonly Flag[], container: Container): readonly OutdatedFlag[] {
   const written = flags.filter(({ isVariable, word }) => !isVariable && word.text.startsWith('-'));
   if (program === 'llama-server') return written.flatMap((flag) => bareFlashAttention(flag, container) ?? []);
-  if (program !== 'vllm') return [];
+  if (program !== 'vllm' && program !== 'sglang') return [];
+  const [title, names] = program === 'vllm' ? ['vLLM', neverInVllm] : ['SGLang', neverInSglang];
   const never = written.flatMap((flag) =>
-    neverInVllm.has(flag.name)
-      ? [{ flag, problem: `vLLM has no flag --${flag.written}`, isCertain: true, canGo: true }]
+    names.has(flag.name)
+      ? [{ flag, problem: `${title} has no flag --${flag.written}`, isCertain: true, canGo: true }]
       : [],
   );
+  if (program === 'sglang') return never;
   const release = serverRelease(container);
   if (release === undefined && !runsNewestVllm(container)) return never;
   const isCertain = release !== undefined;

@@ -119,6 +119,13 @@ export const sglangValues: ValueChecks = new Map([
   ['mem-fraction-static', fraction],
   ['dtype', format],
   ['quantization', quantization],
+  [
+    'attention-backend',
+    not(
+      'flash_attn flash-attn flash_attention flash_attn_2 flash_attention_2 fa2 xformers sdpa auto flash',
+      'a backend such as flashinfer, fa3 or triton',
+    ),
+  ],
   ['kv-cache-dtype', not(`${bits} ${halves} fp8 q4_0 q8_0`, 'auto, bf16, fp8_e4m3 or fp8_e5m2')],
   [
     'reasoning-parser',

@@ -38,7 +38,8 @@ const ofVllm: ServerFlags = {
         'max-model-length context-length max-context-length max-sequence-length ctx-size max-total-tokens max-input-length',
       'gpu-memory-utilization':
         'gpu-mem-utilization gpu-memory-util gpu-utilization gpu-memory-fraction gpu-mem-fraction mem-fraction-static',
-      'tensor-parallel-size': 'tensor-parallelism tensor-parallel-degree num-shard tp-size num-gpus gpu-count',
+      'tensor-parallel-size': 'tensor-parallelism tensor-parallel-degree num-shard tp tp-size num-gpus gpu-count',
+      'pipeline-parallel-size': 'pp pp-size',
       model: 'model-id model-path model-name-or-path',
       'served-model-name': 'model-name',
       dtype: 'precision torch-dtype',
@@ -60,9 +61,10 @@ const ofSglang: ServerFlags = {
   ),
   synonyms: meanings(
     table({
-      'mem-fraction-static': 'gpu-memory-utilization',
+      'mem-fraction-static': 'gpu-memory-utilization gpu-memory-fraction',
       'max-running-requests': 'max-num-seqs max-concurrent-requests max-batch-size',
-      'context-length': 'max-model-len',
+      'context-length': 'max-model-len max-seq-len ctx-size',
+      'disable-cuda-graph': 'enforce-eager',
       quantization: 'quantize',
     }),
   ),
@@ -98,6 +100,7 @@ const ofLlama = others(
     'n-gpu-layers': 'ngl num-gpu-layers',
     'ctx-size': 'n-ctx context-length max-model-len',
     parallel: 'n-parallel max-num-seqs',
+    alias: 'served-model-name',
   }),
   llamaValues,
 );

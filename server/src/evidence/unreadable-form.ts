@@ -66,6 +66,8 @@ function fileOfLlama(flags: readonly Flag[]): UnreadableForm | undefined {
   if (flag === undefined || flag.dynamic || flags.some((one) => /^(?:hf|mu|model-url|docker)/.test(one.name)))
     return undefined;
   const place = { words: [flag.word, flag.valueWord ?? flag.word] as const };
+  if (/^\/(?:[\w.-]+\/)+$/.test(name))
+    return { name, problem: 'is a folder, not a GGUF file: llama.cpp does not start', place };
   if (/^\/?(?:[\w.-]+\/)*[\w.-]+\.(?:safetensors|bin|pth?|onnx)$/.test(name))
     return { name, problem: 'is not a GGUF file, the only format of llama.cpp: it does not start', place };
   // The repository of a file in a folder of this name would be on a volume.

@@ -205,7 +205,8 @@ function checkPulls(container: Container, { document, report }: PodSetContext): 
 const hubServers: ReadonlySet<string> = new Set(['vllm', 'sglang', 'tgi']);
 
 /** The page of a model, which servers do not read: they load names. */
-const pageOfModel = /^https?:\/\/(?:www\.)?(?:huggingface\.co|hf\.co)\/([\w.-]+\/[\w.-]+)(?:\/tree\/[\w.-]+)?\/?$/;
+const pageOfModel =
+  /^(?:https?:\/\/(?:www\.)?(?:huggingface\.co|hf\.co)|hf:\/)\/([\w.-]+\/[\w.-]+)(?:\/tree\/[\w.-]+)?\/?$/;
 
 /** Reports a name that its organization has not published, or the address of its page. */
 function checkName(container: Container, { workload, document, report }: PodSetContext): boolean {
@@ -232,7 +233,7 @@ function checkName(container: Container, { workload, document, report }: PodSetC
   const isOtherFormat = 'isOtherFormat' in wrong && wrong.isOtherFormat;
   const what =
     page !== undefined
-      ? `${shorten(served.name, 48)} is the address of a page`
+      ? `${shorten(served.name, 48)} is ${served.name.startsWith('hf:') ? 'an address for operators' : 'the address of a page'}`
       : isOtherFormat
         ? `${shorten(served.name, 40)} has only files in Meta's format`
         : `Hugging Face has no ${shorten(served.name, 48)}`;
