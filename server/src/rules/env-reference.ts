@@ -3,7 +3,7 @@ import { wordSet } from '../catalog/word-patterns.ts';
 import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
 import { hasUser } from '../evidence/launch.ts';
-import { variablesOfMaster } from '../evidence/operator-variables.ts';
+import { type UnsetVariables, unsetVariables } from '../evidence/operator-variables.ts';
 import { isWholePod } from '../evidence/rejection.ts';
 import { type ShellForm, shellForms } from '../evidence/shell-form.ts';
 import { kindOf } from '../model/kinds/index.ts';
@@ -83,8 +83,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For `$$(NAME)`, scripts of a shell, names in lower case, names of Services (`NAME_SERVICE_HOST`) and of variables that clouds and telemetry
  * add to pods. A variable that is not defined at all is reported only in Pods, Deployments, StatefulSets and Jobs without `envFrom`,
- * because operators define variables of their own; in a PyTorchJob without a Master, those that its operator sets only next to one; in a TrainJob of
- * the runtime torch-distributed, those of torchrun's processes (`MASTER_ADDR`). `$NAME` is
+ * because operators define variables of their own; in a PyTorchJob without a Master, those that its operator sets only next to one, and in a
+ * TrainJob for the runtime torch-distributed, MASTER_ADDR and its like, because the trainer sets `PET_MASTER_ADDR` instead. `$NAME` is
  * reported in arguments only if a known program reads it and the container defines the variable itself; in the value of a variable only if the
  * container defines it and the value has no spaces, or is a list of arguments that the container's script reads or that quotes protect from any
  * shell, and not in `HF_HOME` and its like, which their library expands, or in tasks of SkyPilot. For lists other than PATH that extend their own value.
@@ -124,10 +124,9 @@ export default defineRule({
       before.add(name);
     }
     const words = [...container.command, ...container.args];
-    const unset = knowsVariables(container) ? variablesOfMaster(workload) : undefined;
+    const unset = knowsVariables(container) ? unsetVariables(workload, context.crossReferences) : undefined;
     const isSet = (name: string) => last.has(name) || words.some(({ value }) => mayDefine(value, name));
-    const absent = new Set([...(unset?.names ?? [])].filter((name) => !isSet(name)));
-    reportOfMaster(words, absent, unset?.why ?? '', context);
+    if (unset !== undefined) reportUnset(words, unset, isSet, context);
     // A shell reads $(NAME) as a command.
     if (isShell(baseName(words[0]?.value ?? ''))) return;
     if (words.length > 0 && isWholePod(podSet, workload)) reportShellForm(container, words, context);
@@ -225,20 +224,21 @@ const readsArguments = wordSet(
 /** Images whose entrypoint is a server without a shell. */
 const ownEntrypoints = /(?:^|\/)(?:vllm\/vllm-openai|huggingface\/text-embeddings-inference|ggml-org\/llama\.cpp)$/;
 
-/** Reports the first variable, in any form, that the operator sets only in other jobs. */
-function reportOfMaster(
+/** Reports the first variable, in any form, that the job's operator does not set. */
+function reportUnset(
   words: readonly Located<string>[],
-  absent: ReadonlySet<string>,
-  why: string,
+  { names, reason }: UnsetVariables,
+  isSet: (name: string) => boolean,
   { document, report }: PodSetContext,
 ): void {
-  for (const word of absent.size === 0 ? [] : words) {
-    if (isTemplated(word.at)) continue;
+  for (const word of words) {
+    // torchrun sets them for what it starts, also for scripts.
+    if (isTemplated(word.at) || /--no[-_]python\b|<</.test(word.value)) continue;
     for (const found of word.value.matchAll(variable)) {
       const name = found[1] ?? found[2] ?? found[3] ?? '';
-      if (!absent.has(name)) continue;
+      if (!names.has(name) || isSet(name)) continue;
       const span = spanInScalar(document, word, { start: found.index, end: found.index + found[0].length });
-      report({ message: `${name} is not set: ${why}`, span });
+      report({ message: `${name} is not set: ${reason}`, span });
       return;
     }
   }

@@ -8,6 +8,7 @@ import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { launchOfSeveral } from '../evidence/several-processes.ts';
 import { strayMemory } from '../evidence/stray-memory.ts';
+import { hasStockRuntime, launchPerGpu } from '../evidence/trainer-runtime.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
@@ -89,7 +90,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * information. If the launch is unknown and only the image's framework or the name of a training job suggests several processes, the finding is information only, as it is for a single training process with
  * workers that load its data (`--num_workers 8`, or those that YOLO and nnU-Net have by default). Silent for other single processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions; for kinds whose controller
  * mounts the volume (Ray, KServe's own runtimes, LLMInferenceService and NIM). The finding is also information only if the object's `status`
- * shows that it has run.
+ * shows that it has run, or for a TrainJob: the trainer's own runtime torch-distributed has no such volume, but a cluster may have changed it.
  *
  * ## Sources
  *
@@ -103,7 +104,9 @@ export default defineRule({
   container(container, context) {
     const { workload, podSet } = context;
     const isOwn = isListed(container) || isInTemplate(container, workload);
-    const isWhole = container.fromTemplate === true || (isOwn && !mayBeCompleted(workload));
+    // The administrators of a cluster may have changed that runtime.
+    const isStock = hasStockRuntime(workload, context.crossReferences);
+    const isWhole = container.fromTemplate === true || isStock || (isOwn && !mayBeCompleted(workload));
     if (container.type === 'init' || kindOf(workload).mountsShm === true || isExempt(workload)) return;
     if (!isWhole || reportDisk(container, context)) return;
     // Gaudi uses HCCL, which may not need /dev/shm as NCCL does.
@@ -125,16 +128,17 @@ export default defineRule({
       });
       return;
     }
-    const launch = gpus < 2 ? undefined : launchOfSeveral(container, gpus, podSet, workload);
+    const perGpu = isStock && gpus > 1 ? launchPerGpu(container, workload) : undefined;
+    const launch = gpus < 2 ? undefined : (launchOfSeveral(container, gpus, podSet, workload) ?? perGpu);
     const image =
       launch === undefined && gpus > 1 ? (distributedImage(container) ?? trainingName(container, workload)) : undefined;
     if (launch === undefined && image === undefined) {
-      reportLoader(container, context);
+      reportLoader(container, isStock, context);
       return;
     }
     context.report({
       // An object with a status has run at least once.
-      severity: image === undefined && !hasRun(workload.manifest) ? 'warning' : 'info',
+      severity: image === undefined && !hasRun(workload.manifest) && !isStock ? 'warning' : 'info',
       message:
         image === undefined
           ? `${launch} without a volume at /dev/shm: the processes share the default 64 MiB and can fail`
@@ -199,8 +203,8 @@ function tinySize(volume: PodSet['volumes'][number] | undefined): Cursor | undef
 }
 
 /** Reports the processes of a data loader, which use less than those that train. */
-function reportLoader(container: Container, { workload, report }: PodSetContext): void {
-  if (workload.role !== 'training' || workload.partial) return;
+function reportLoader(container: Container, isStock: boolean, { workload, report }: PodSetContext): void {
+  if (workload.role !== 'training' || (workload.partial && !isStock)) return;
   const launch = loaderLaunch(container);
   if (launch === undefined) return;
   report({

@@ -24,20 +24,20 @@ const runtime = {
   },
 } as const;
 
+const trainJob: Omit<KindEntry, 'group'> = {
+  kinds: ['TrainJob'],
+  role: 'training',
+  passesAnnotations: false,
+  processesPerPod: (root) => getIn(root, 'spec', 'trainer', 'numProcPerNode'),
+  wholeResources: true,
+  lower: lowerTrainJob,
+};
+
 /** Training jobs, except those of Kubeflow's first operator. */
 export const trainingKinds: readonly KindEntry[] = [
-  // The second is the group of the versions before the first release.
-  ...['trainer.kubeflow.org', 'kubeflow.org'].map(
-    (group): KindEntry => ({
-      group,
-      kinds: ['TrainJob'],
-      role: 'training',
-      passesAnnotations: false,
-      processesPerPod: (root) => getIn(root, 'spec', 'trainer', 'numProcPerNode'),
-      wholeResources: true,
-      lower: lowerTrainJob,
-    }),
-  ),
+  { group: 'trainer.kubeflow.org', ...trainJob },
+  // Its group before the first release.
+  { group: 'kubeflow.org', ...trainJob },
   {
     group: 'trainer.kubeflow.org',
     kinds: ['TrainingRuntime'],
