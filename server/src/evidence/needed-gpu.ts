@@ -31,6 +31,14 @@ function turnsOff({ name, value }: Container['env'][number]): boolean {
   return gpuSetting.test(name) && (value === undefined || /^(?:0|-1|false|no|off|none|)$/i.test(value.value));
 }
 
+/** A variable that turns the GPU of a program on: `USE_CUDA=true`. */
+function turnsOn({ name, value }: Container['env'][number]): boolean {
+  return switchedOn.test(name) && !/(?:^|_)(?:NO|NOT|DO?NT|DISABLE)_/i.test(name) && isTrue.test(value?.value ?? '');
+}
+
+const switchedOn = either(/^(?:\w+_)?(?:USE|ENABLE|WITH)_(?:GPU|CUDA)$/, /^(?:\w+_)?(?:GPU|CUDA)_ENABLED?$/);
+const isTrue = /^(?:1|true|yes|on)$/i;
+
 const gpuSetting = either(
   new RegExp(`^(?:\\w+_)?(?:${oneOf('USE ENABLE WITH NUM N HAS')})_?(?:GPUS?|CUDA)$`, 'i'),
   /^(?:GPUS?|CUDA)(?:_ENABLED?|_COUNT)?$/,
@@ -128,18 +136,29 @@ function isBoolean(value: string | undefined): boolean {
 const switches = wordSet('use-gpu use-cuda cuda multi-gpu multigpu load-in-4bit load-in-8bit');
 const counts = wordSet('gpus num-gpus n-gpu n-gpus ngpu ngpus num-gpu');
 
-/** The variable by which CUDA chooses the GPUs of a program, or one that names CUDA as the program's device or NCCL as its backend. */
+/** A variable that makes a program compute on a GPU, unless another one, or anything else, keeps it on the CPU. */
+export function gpuVariable(container: Container): GpuFlag | undefined {
+  if (runsOnCpu(container) || isForCpus(container) || isTool(container) || container.env.some(turnsOff))
+    return undefined;
+  return inVariables(container);
+}
+
+/**
+ * The variable by which CUDA chooses the GPUs of a program, or one that names CUDA as the program's device or NCCL as its backend, or turns its GPU on.
+ */
 function inVariables({ env }: Container): GpuFlag | undefined {
   const needs = ({ name, value }: Container['env'][number]) =>
     (/(?:^|_)DEVICE(?:_TYPE)?$/.test(name) && /^cuda(?::\d)?$/.test(value?.value ?? '')) ||
     (/(?:^|_)BACKEND$/.test(name) && value?.value.toLowerCase() === 'nccl');
   const chooses = ({ name, value }: Container['env'][number]) =>
     name === 'CUDA_VISIBLE_DEVICES' && /^\d{1,2}(?:,\d{1,2})*$/.test(value?.value ?? '');
-  const found = env.find((one) => needs(one) || chooses(one));
+  const found = env.find((one) => needs(one) || chooses(one) || turnsOn(one));
   if (found?.value === undefined || isTemplated(found.value.at)) return undefined;
   const effect = chooses(found)
     ? 'chooses GPUs, but the container requests none: it gets none, or uses a GPU'
-    : 'needs a GPU, but the container requests none: it fails, or uses a GPU';
+    : turnsOn(found)
+      ? 'turns the GPU on, but the container requests none: it fails, uses the CPU, or a GPU'
+      : 'needs a GPU, but the container requests none: it fails, or uses a GPU';
   return { text: `${found.name}=${found.value.value}`, span: spanOf(found.value.at), effect };
 }
 

@@ -1,4 +1,4 @@
-import { either, oneOf } from '../catalog/word-patterns.ts';
+import { either, oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { findWaiting } from '../command/waiting.ts';
 import { formatHourly, formatMonthly } from '../cost/money.ts';
 import { isExplained } from '../evidence/deliberate.ts';
@@ -23,7 +23,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * People use a notebook for a few hours a day, but a Deployment or StatefulSet keeps its pod, and with it the GPU, running at night and on
  * weekends: a working week has 40 of 168 hours. A server that shuts down when idle, a culler, or a schedule that sets the replicas to 0
- * returns the GPU to others. A Pod or a Job with a notebook keeps the GPU until somebody deletes it; `activeDeadlineSeconds` ends it. JupyterHub's chart has a culler, which stops servers after an hour unless `cull.enabled` is false.
+ * returns the GPU to others. A Pod or a Job with a notebook keeps the GPU until somebody deletes it; `activeDeadlineSeconds` ends it. A
+ * SkyPilot task without a program (`run`) only prepares a machine, which stays until somebody stops it, unless `autostop` does. JupyterHub's chart has a culler, which stops servers after an hour unless `cull.enabled` is false.
  * CI runners hold their GPUs while they wait for jobs, unless they start with each job (`minRunners: 0`).
  *
  * ```yaml invalid
@@ -87,8 +88,8 @@ export default defineRule({
     const rented = rentedDevices(context);
     if (rented !== undefined) {
       context.report({
-        message: `The notebook holds its machine around the clock${priceOf(context)}: nothing stops it when idle`,
-        span: spanOf(rented),
+        message: `The ${rented.noun} holds its machine around the clock${priceOf(context)}: nothing stops it when idle`,
+        span: spanOf(rented.at),
       });
     }
     const hub = isValues(context.workload) ? hubOf(podSet.pod) : undefined;
@@ -160,15 +161,34 @@ function priceOf({ workload, costOf }: PodSetContext): string {
   return hourly > 0 ? ` (${formatHourly(hourly)}, ${formatMonthly(hourly)})` : '';
 }
 
-/** The devices of a machine that SkyPilot or dstack rents for a notebook or an IDE, if no setting ends it. */
-function rentedDevices({ workload, podSet }: PodSetContext): Cursor | undefined {
+/** The devices of a machine that SkyPilot or dstack rents for a notebook, an IDE or a shell, if no setting ends it. */
+function rentedDevices({
+  workload,
+  podSet,
+}: PodSetContext): { readonly noun: string; readonly at: Cursor } | undefined {
   const { apiVersion, role, manifest } = workload;
   const [device] = podSet.accelerators;
   if (!/^(?:skypilot|dstack)$/.test(groupOf(apiVersion)) || device?.at === undefined) return undefined;
   const isNotebook = role === 'interactive' || podSet.containers.some((one) => useOf(one).use === 'interactive');
   const mayStop = (text: string) => stopping.test(text) || text.includes('duration');
-  return isNotebook && !someText(manifest.root.node, mayStop) ? device.at : undefined;
+  const isBare = !isNotebook && groupOf(apiVersion) === 'skypilot' && runsNothing(manifest.root, podSet);
+  // How a machine without a program is started is often in a comment.
+  if (isBare && /autostop|autodown|--down\b|\s-i ?\d/i.test(manifest.document.text)) return undefined;
+  if (!(isNotebook || isBare) || someText(manifest.root.node, mayStop)) return undefined;
+  return { noun: isNotebook ? 'notebook' : 'task runs no program and', at: device.at };
 }
+
+/** Whether a task only sets up its machine, on which people then work over SSH: it has no script, or one that only prints. */
+function runsNothing(root: Cursor, { containers }: PodSet): boolean {
+  const parts = ['setup', 'workdir', 'file_mounts'].map((key) => getIn(root, key));
+  if (parts.every((part) => part === undefined) || getIn(root, 'service') !== undefined) return false;
+  const run = getIn(root, 'run');
+  if (run === undefined) return true;
+  const commands = containers.flatMap(commandsIn);
+  return commands.length > 0 && commands.every(({ words }) => prints.has(words[0]?.text ?? ''));
+}
+
+const prints = wordSet('echo printf set source . cd export true : nvidia-smi');
 
 /** What ends the pod: somebody scales it down or deletes it; undefined if it ends by itself, or may. */
 function endOf({ workload: { apiVersion, kind, manifest, partial }, podSet: { pod } }: PodSetContext) {

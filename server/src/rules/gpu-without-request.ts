@@ -18,7 +18,7 @@ import {
   staysUp,
   toleratesGpuNodes,
 } from '../evidence/gpu-programs.ts';
-import { neededGpu } from '../evidence/needed-gpu.ts';
+import { gpuVariable, neededGpu } from '../evidence/needed-gpu.ts';
 import {
   getsDevicesOtherwise,
   isPrivileged,
@@ -46,7 +46,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * Containers receive devices only through `limits`. Without a request the scheduler may choose a node without GPUs, where the program fails.
- * This also applies to flags such as `--device cuda`, `--backend nccl` and `--gpus 1`, to `CUDA_VISIBLE_DEVICES=0`, `DEVICE=cuda`, and to training in an image for GPUs. On a GPU node with NVIDIA's runtime, the image may see every GPU of the node (images with CUDA set NVIDIA_VISIBLE_DEVICES=all): it then
+ * This also applies to flags such as `--device cuda`, `--backend nccl` and `--gpus 1`, to `CUDA_VISIBLE_DEVICES=0`, `DEVICE=cuda`, `USE_CUDA=true`, and to training in an image for GPUs. On a GPU node with NVIDIA's runtime, the image may see every GPU of the node (images with CUDA set NVIDIA_VISIBLE_DEVICES=all): it then
  * uses GPUs that belong to other pods, without being counted.
  *
  * ```yaml invalid
@@ -88,9 +88,8 @@ import { defineRule } from './rule.ts';
  * A launcher that starts several processes on GPUs (`torchrun --nproc_per_node=8` with NCCL) is also reported, as a **warning** if its
  * container is privileged: it can then use all GPUs of its node, which the scheduler also gives to other pods.
  *
- * Also reported are mounts of a GPU's device files (`/dev/dri`, `/dev/kfd`, `/dev/nvidia0`) from the node, which only privileged containers
- * can open, and Deployments and similar kinds that run NVIDIA's CUDA base image or an image for AMD's ROCm. Variables that choose AMD GPUs
- * (`HIP_VISIBLE_DEVICES`, `HSA_OVERRIDE_GFX_VERSION`) are reported in any container.
+ * Also reported are mounts of a GPU's device files (`/dev/dri`, `/dev/kfd`, `/dev/nvidia0`) from the node, which only privileged containers can open, and
+ * Deployments and the like with NVIDIA's CUDA base image or one for AMD's ROCm. Variables that choose AMD GPUs (`HIP_VISIBLE_DEVICES`) are reported anywhere.
  *
  * llama.cpp with layers for a GPU (`--n-gpu-layers 40`) is reported, and a privileged container that chooses AMD GPUs of its node. A request of 0 next to a
  * program that needs a GPU is also reported. vLLM with CPU settings (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on its CUDA image is a **warning**: the CPU
@@ -323,12 +322,13 @@ export default defineRule({
       if (!isPlaced && (program === undefined || !isCertain || namesDevices(withoutSwitchedOff(document.text, pod))))
         return;
       const isEmpty = named.length === 0;
-      const isForGpus = program !== undefined || gpuImage(container) !== undefined;
+      const variable = gpuVariable(container)?.text;
+      const isForGpus = program !== undefined || variable !== undefined || gpuImage(container) !== undefined;
       if (!isForGpus && !(isEmpty && nodes !== undefined && isComponent(pod) && !isTool(container))) return;
       // A template may add the device to the amounts.
       report({
         severity: isEmpty && nodes !== undefined && program !== undefined ? 'warning' : 'info',
-        message: `resources ${isEmpty ? 'is empty' : 'names no GPU'}, but ${program !== undefined ? `${program.name} needs a GPU` : isForGpus ? 'the image is built for GPUs' : 'the nodes are for GPUs'}: the pods ${isPlaced ? 'land on GPU nodes but get no GPU' : 'get no GPU, and the server does not start'}`,
+        message: `resources ${isEmpty ? 'is empty' : 'names no GPU'}, but ${program !== undefined ? `${program.name} needs a GPU` : variable !== undefined ? `${shorten(variable, 30)} turns one on` : isForGpus ? 'the image is built for GPUs' : 'the nodes are for GPUs'}: the pods ${isPlaced ? 'land on GPU nodes but get no GPU' : 'get no GPU, and the server does not start'}`,
         span: keySpanOf(given),
         fixes: () => [requestOne(container, document)],
       });
