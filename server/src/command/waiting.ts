@@ -12,6 +12,7 @@ import {
 import type { ProcessInput } from './processes.ts';
 import { programWords, recognizeProgram } from './programs.ts';
 import { allCommands, baseName, type CommandLine, readCommandLine, type Statement, type Word } from './shell.ts';
+import { isViewer } from './viewers.ts';
 
 /** A command line that waits for a long time or forever. */
 export interface Waiting extends Wait {
@@ -24,6 +25,8 @@ export interface Waiting extends Wait {
   readonly before: Word | undefined;
   /** Whether the work is a script that may be a server. */
   readonly mayServe?: boolean;
+  /** Whether the wait is a program that shows the results of the work. */
+  readonly shows?: boolean;
 }
 
 /**
@@ -37,12 +40,21 @@ export const findWaiting = once(({ command, args, env }: ProcessInput): Waiting 
   let pending: Waiting | undefined;
   let before: Word | undefined;
   let mayServe = false;
+  let viewer: Wait | undefined;
   for (const statement of line.statements) {
-    const waiting = waitOf(statement) ?? (kind === 'works-first' ? followsFile(statement) : undefined);
+    const view = viewOf(statement);
+    // It keeps nothing from ending unless something waits for it.
+    if (view !== undefined && statement.background) {
+      viewer = view;
+      continue;
+    }
+    const waiting = waitOf(statement) ?? (kind === 'works-first' ? (view ?? followsFile(statement)) : undefined);
     if (waiting !== undefined) {
+      if (viewer !== undefined && kind !== 'works-first') return undefined;
       // A wait after a failure or in a pipe may never run.
       if (statement.after === '||' || statement.after === '|') return undefined;
-      const found: Waiting = { ...waiting, kind, before: statement.after === '&&' ? before : undefined, mayServe };
+      const place = { kind, before: statement.after === '&&' ? before : undefined, mayServe };
+      const found: Waiting = { ...waiting, ...place, ...(waiting === view && { shows: true }) };
       // `sleep infinity & wait`: the wait starts at `wait`.
       if (statement.background) pending = found;
       else return found;
@@ -52,15 +64,31 @@ export const findWaiting = once(({ command, args, env }: ProcessInput): Waiting 
     mayServe ||= runsUnknownScript(statement);
     if (mayServe && listens(statement)) return undefined;
     const isWork = runsUnknownScript(statement) || isBackgroundWork(statement) || isDetachedWork(statement);
-    const effect = isWork ? 'works' : effectOf(statement);
+    const effect = isWork ? 'works' : isEmptySession(statement) ? 'nothing' : effectOf(statement);
     if (effect === 'unknown') return undefined;
-    if (effect === 'waits') return pending;
+    if (effect === 'waits') return pending ?? waitFor(statement);
     if (effect === 'works') kind = 'works-first';
     if (kind === 'only-waits' && onlyListsDevices(statement)) kind = 'looks-first';
     before = lastWord(statement);
   }
   return undefined;
+
+  /** `wait` without a process waits for all of them, also for a viewer. */
+  function waitFor(statement: Statement): Waiting | undefined {
+    const isForAll = statement.kind === 'command' && statement.words.length === 1;
+    if (viewer === undefined || kind !== 'works-first' || !isForAll) return undefined;
+    return { ...viewer, kind, before: undefined, mayServe, shows: true };
+  }
 });
+
+/** A program that shows the results of other work until somebody stops it. */
+function viewOf(statement: Statement): Wait | undefined {
+  if (statement.kind !== 'command' || statement.after === '|' || !isViewer(programWords(statement))) return undefined;
+  const [first, last] = [statement.words[0], statement.words.at(-1)];
+  const ends = statement.words.some(({ text }) => /^(?:--help|--version|--inspect|dev|timeout)$/.test(text));
+  const what = programWords(statement).join(' ');
+  return first && last && !ends ? { what, seconds: Number.POSITIVE_INFINITY, words: [first, last] } : undefined;
+}
 
 /** Whether a command names an address, as one that serves does. */
 function listens(statement: Statement): boolean {
@@ -97,6 +125,13 @@ function isDetachedWork(statement: Statement): boolean {
 }
 
 const starts = /^(?:new|new-session|send|send-keys)$/;
+
+/** A session with only a shell, to which people attach: `tmux new-session -d -s work`. */
+function isEmptySession(statement: Statement): boolean {
+  if (statement.kind !== 'command') return false;
+  const text = programWords(statement).join(' ');
+  return /^(?:\S*\/)?(?:tmux new(?:-session)?(?: -d| -[snxyc] \S+| -ds \S+)*|screen -d ?-?m ?-?S? ?\S*)$/.test(text);
+}
 
 /** `tail -f train.log`, which goes on when nothing writes to the file any more. */
 function followsFile(statement: Statement): Wait | undefined {

@@ -5,6 +5,7 @@ import { endsByItself, pythonCode } from '../command/inline-python.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { programWords, recognizeProgram } from '../command/programs.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
+import { isViewer } from '../command/viewers.ts';
 import { processInput, useOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { isTemplated } from '../yaml/cursor.ts';
@@ -27,7 +28,9 @@ export function cpuStepOf(container: Container): CpuStep | undefined {
   const all = commands.every((one, index) => steps[index] !== undefined || isAuxiliary(one));
   if (!all) return undefined;
   const isWhole = steps.some((step) => step !== undefined);
-  return isWhole ? (steps.find((step) => step?.maybe) ?? steps.find((step) => step !== undefined)) : copyOf(commands);
+  return isWhole
+    ? (steps.find((step) => step?.maybe) ?? steps.find((step) => step !== undefined))
+    : (copyOf(commands) ?? installOf(commands));
 }
 
 /** The copy of files that is all that commands do. */
@@ -35,6 +38,15 @@ function copyOf(commands: readonly SimpleCommand[]): CpuStep | undefined {
   const copy = commands.find((one) => /^(?:cp|mv)$/.test(baseName(programWords(one)[0] ?? '')));
   return copy && { task: 'copies files', by: copy.words.map(({ text }) => text), maybe: false };
 }
+
+/** The installation of packages that is all that commands do. Some builds look for a device. */
+function installOf(commands: readonly SimpleCommand[]): CpuStep | undefined {
+  const install = commands.find((one) => installs.test(programWords(one).join(' ')));
+  return install && { task: 'installs packages', by: install.words.map(({ text }) => text), maybe: true };
+}
+
+const installs =
+  /^(?:\S*\/)?(?:(?:conda|mamba|micromamba) (?:env )?(?:create|install|update)|pip3? install|uv sync)(?: |$)/;
 
 /**
  * The step that a container does by its names, if its command says nothing else: at least two of the names of the container, its workload and its
@@ -117,8 +129,7 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
     );
     return { task: uploads ? 'uploads files' : downloads, by, maybe: false };
   }
-  if (viewers.has(name) || (name === 'mlflow' && /^(?:ui|server)$/.test(words[1] ?? '')))
-    return { task: 'shows results', by, maybe: false };
+  if (isViewer(words)) return { task: words[2] === 'http.server' ? 'serves files' : 'shows results', by, maybe: false };
   if (unpackers.has(name)) return { task: 'unpacks files', by, maybe: false };
   const other = otherTask(words, name);
   if (other !== undefined) return { task: other, by, maybe: false };
@@ -170,7 +181,6 @@ function otherTask(words: readonly string[], name: string): string | undefined {
   if (clients.has(name) || /^vllm bench serve\b|\bsglang\.bench_serving\b|\bbenchmark_serving\.py\b/.test(line))
     return 'sends requests';
   // A variable may name a codec or a filter of the GPU.
-  if (/^python[\d.]*$/.test(name) && words[1] === '-m' && words[2] === 'http.server') return 'serves files';
   if (isOfDatabase.test(line)) return 'changes a database';
   if (/^(?:python[\d.]* -m )?celery\b.*\s(?:beat|flower)(?:\s|$)/.test(words.slice(0, 10).join(' ')))
     return 'schedules or shows tasks';
@@ -183,9 +193,6 @@ const isOfDatabase = either(
   /^(?:alembic|flask db|prisma migrate|flyway|liquibase|rails db:\w+)(?:\s|$)/,
   /(?:^|[\s/])manage\.py (?:migrate|makemigrations|collectstatic|createsuperuser|loaddata)(?:\s|$)/,
 );
-
-/** Web pages with the course of a training. */
-const viewers = wordSet('tensorboard visdom aim optuna-dashboard');
 
 const unpackers = wordSet('tar unzip unrar gunzip gzip unxz unzstd zstd 7z pigz');
 
@@ -315,8 +322,12 @@ function taskOf(written: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | u
 }
 
 function isAuxiliary(command: SimpleCommand): boolean {
-  return auxiliary.has(baseName(programWords(command)[0] ?? ''));
+  const words = programWords(command);
+  return auxiliary.has(baseName(words[0] ?? '')) || ofConda.test(words.join(' '));
 }
+
+const ofConda =
+  /^(?:\S*\/)?(?:conda|mamba|micromamba) (?:(?:env )?(?:create|install|update)|activate|init|clean)(?: |$)/;
 
 const fetchers = wordSet(
   'wget curl aws gsutil gcloud azcopy rclone s5cmd mc git git-lfs aria2c kaggle s3cmd rsync gdown dvc oras',

@@ -116,7 +116,7 @@ export default defineRule({
       span,
       saving: hourly,
       oncePerFile: isStandIn,
-      fixes: () => ['words' in waiting ? removeWait(waiting, lines, context) : undefined],
+      fixes: () => ['words' in waiting && !('shows' in waiting) ? removeWait(waiting, lines, context) : undefined],
     });
   },
 });
@@ -229,9 +229,14 @@ function outlastsWork({ kind, seconds }: Pick<Waiting, 'kind' | 'seconds'>): boo
   return seconds >= (kind === 'only-waits' ? 7 : 1) * 86_400;
 }
 
-function behavior(waiting: Pick<Waiting, 'what' | 'kind' | 'seconds'> | FailureWait, restarts: boolean): string {
+function behavior(
+  waiting: Pick<Waiting, 'what' | 'kind' | 'seconds' | 'shows'> | FailureWait,
+  restarts: boolean,
+): string {
   const { what, kind, seconds } = waiting;
   const shown = shorten(what, 48);
+  if ('shows' in waiting && waiting.shows === true)
+    return `After its work, the container only shows results (${shown})`;
   if ('program' in waiting) return `If ${shorten(waiting.program, 20)} fails, the container only waits (${shown})`;
   if (kind === 'works-first') return `The container only waits after its work (${shown})`;
   if (restarts && seconds !== Number.POSITIVE_INFINITY && !outlastsWork({ kind, seconds }))
