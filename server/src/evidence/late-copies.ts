@@ -20,8 +20,11 @@ export function lateCopy(container: Container, podSet: PodSet): Word | undefined
   const training = commands.map((one) => recognizeProgram([one])?.use).lastIndexOf('training');
   if (training < 0) return undefined;
   const copies = commands.slice(training + 1).filter(({ words }) => isCopier(words));
+  const written = checkpointSigns(container).flatMap(({ kind, text, flag }) =>
+    kind === 'path' && flag !== undefined && /out|save/.test(flag.name) ? [text.replace(/\/$/, '')] : [],
+  );
   // Each look at a folder reads the script.
-  const [source] = copies.slice(0, 10).flatMap((one) => copiedOut(one, container, podSet) ?? []);
+  const [source] = copies.slice(0, 10).flatMap((one) => copiedOut(one, container, podSet, written) ?? []);
   if (source === undefined) return undefined;
   const copied = new Set(copies.flatMap(({ words }) => words.map(({ text }) => text)));
   const isKept = checkpointSigns(container).some(
@@ -60,7 +63,12 @@ const copiers = wordSet('cp mv rsync scp aws gsutil gcloud rclone s5cmd s3cmd az
 const subcommands = wordSet('s3 storage cp mv copy sync rsync move moveto copyto mirror put upload');
 
 /** The result that a command copies out of the place in which training wrote it. */
-function copiedOut(command: SimpleCommand, container: Container, podSet: PodSet): Word | undefined {
+function copiedOut(
+  command: SimpleCommand,
+  container: Container,
+  podSet: PodSet,
+  written: readonly string[],
+): Word | undefined {
   const at = command.words.findIndex(({ text }) => copiers.has(baseName(text)));
   if (at < 0 || at > 2) return undefined;
   const program = baseName(command.words[at]?.text ?? '');
@@ -72,7 +80,8 @@ function copiedOut(command: SimpleCommand, container: Container, podSet: PodSet)
   const target = operands.at(-1);
   const source = program.startsWith('h') ? operands[1] : operands[0];
   if (source === undefined || target === undefined || operands.length < 2 || source.dynamic) return undefined;
-  if (!results.test(source.text) || /:/.test(source.text)) return undefined;
+  if (/:/.test(source.text)) return undefined;
+  if (!results.test(source.text) && !written.includes(source.text.replace(/\/$/, ''))) return undefined;
   const isOut = isPlain.has(program)
     ? /^\//.test(target.text) && !target.dynamic && !isLost({ text: target.text }, container, podSet)
     : program.startsWith('h') || /:/.test(target.text) || program === 'mc';

@@ -12,7 +12,7 @@ import { progressVolume } from '../evidence/progress-volumes.ts';
 import { lostModel } from '../evidence/python-results.ts';
 import { resultPath } from '../evidence/result-paths.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
-import { preemptibleClass } from '../evidence/spot.ts';
+import { preemptibleClass, selectsSpot } from '../evidence/spot.ts';
 import { hasDurableMount, isTrial, mayMountMore, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
@@ -132,11 +132,14 @@ export default defineRule({
       reportLateCopy(container, context);
       return;
     }
-    const variable = first === undefined ? variableOf(container) : undefined;
-    const path = first?.text ?? variable?.value;
+    const named = first === undefined ? variableOf(container) : undefined;
     if (paths.some((sign) => !isLost(sign, container, podSet))) return;
+    const isUnnamed = first === undefined && named === undefined;
+    if (isUnnamed && reportVolume(container, context)) return;
+    const variable = isUnnamed ? resultVariable(container, podSet) : named;
+    const path = first?.text ?? variable?.value;
     if (path === undefined) {
-      if (!reportVolume(container, context)) reportLateCopy(container, context);
+      reportLateCopy(container, context);
       return;
     }
     const lines = [...container.command, ...container.args];
@@ -268,12 +271,7 @@ function variableOf({ env }: Container): Located<string> | undefined {
     const isPlace = words.some((one) => checkpointWords.has(one)) && words.some((one) => placeWords.has(one));
     const isOutput =
       isPlace && words.every((one) => checkpointWords.has(one) || placeWords.has(one) || outputs.has(one));
-    return (
-      (isOutput || name === nnUnetResults) &&
-      value !== undefined &&
-      !isTemplated(value.at) &&
-      /^[./][\w./-]*$/.test(value.value)
-    );
+    return (isOutput || name === nnUnetResults) && isPath(value);
   });
   return found?.value;
 }
@@ -281,6 +279,25 @@ function variableOf({ env }: Container): Located<string> | undefined {
 const checkpointWords = wordSet('checkpoint checkpoints ckpt ckpts');
 const placeWords = wordSet('dir directory folder root');
 const outputs = wordSet('save output train training');
+
+/** A variable for all that the program writes, if nothing keeps it: `OUTPUT_DIR=/app/output`. */
+function resultVariable(container: Container, podSet: PodSet): Located<string> | undefined {
+  if (!keepsNothing(container, podSet) || !keepsNowhereElse(container, podSet)) return undefined;
+  const found = container.env.find(({ name, value }) => {
+    const words = wordsOf(name);
+    const isResult = words.some((one) => saved.has(one)) && words.some((one) => places.has(one));
+    return isResult && words.every((one) => saved.has(one) || places.has(one) || ofModel.has(one)) && isPath(value);
+  });
+  return found?.value;
+}
+
+const saved = wordSet('save output outputs');
+const places = wordSet('dir directory folder path');
+const ofModel = wordSet('model models train training');
+
+function isPath(value: Located<string> | undefined): boolean {
+  return value !== undefined && !isTemplated(value.at) && /^[./][\w./-]*$/.test(value.value);
+}
 
 /** Whether no volume outlives the pod, and no account of another service is at hand, which a file of settings could name. */
 function keepsNothing(container: Container, podSet: PodSet): boolean {
@@ -312,5 +329,5 @@ function redirectsPaths(container: Container): boolean {
 const redirects = partOf('\\bln\\s+-s \\bmount\\b \\brclone\\b \\bgsutil\\b \\bs5cmd\\b \\baws\\s+s3\\b');
 
 const isOnSpot = once(({ podSets }: Workload) =>
-  podSets.some((podSet) => podSet.placement.capacity === 'spot' || preemptibleClass(podSet) !== undefined),
+  podSets.some((podSet) => selectsSpot(podSet) || preemptibleClass(podSet) !== undefined),
 );
