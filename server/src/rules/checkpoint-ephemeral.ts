@@ -7,7 +7,6 @@ import { lateCopy } from '../evidence/late-copies.ts';
 import { checkpointSigns, mayHaveVariables, usesAccelerators } from '../evidence/launch.ts';
 import { absolute, isBesideData, isLost, mountOf, type Place } from '../evidence/lost-paths.ts';
 import { connects, hasAccount, keepsNowhereElse, losesResults } from '../evidence/lost-results.ts';
-import { onlyLostMounts } from '../evidence/no-durable-place.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { progressVolume } from '../evidence/progress-volumes.ts';
 import { lostModel } from '../evidence/python-results.ts';
@@ -96,8 +95,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * If nothing restarts the job and it may copy its results elsewhere (by a command, another container, an account or a Secret), if any checkpoint directory is on a volume that outlives the pod, if the command names an object store, if the
  * container runs a script from a ConfigMap, and if nothing is saved at all (see checkpoint-never). If the command names a file of settings,
  * except where it also states the directory and no volume outlives the pod. A relative directory is known if the script enters an absolute one
- * before; in an unknown directory of the image, next to volumes for data only, the finding is information, and also if no directory is known but all volumes
- * of the pod end with it. For benchmarks and trials. On spot capacity (see
+ * before; in an unknown directory of the image, next to volumes for data only, the finding is information. For benchmarks and trials. On spot capacity (see
  * spot-without-checkpoint).
  *
  * ## Sources
@@ -141,7 +139,7 @@ export default defineRule({
     const variable = isUnnamed ? resultVariable(container, podSet) : named;
     const path = first?.text ?? variable?.value;
     if (path === undefined) {
-      if (!reportLateCopy(container, context)) reportMounts(container, context);
+      reportLateCopy(container, context);
       return;
     }
     const lines = [...container.command, ...container.args];
@@ -179,29 +177,15 @@ function checkCode(container: Container, { workload, podSet, document, report }:
 }
 
 /** Advises against results that leave the pod only at the end of training. */
-function reportLateCopy(container: Container, { workload, podSet, document, report }: PodSetContext): boolean {
-  if (workload.retries === null || workload.retries.limit === 0 || isOnSpot(workload)) return false;
+function reportLateCopy(container: Container, { workload, podSet, document, report }: PodSetContext): void {
+  if (workload.retries === null || workload.retries.limit === 0 || isOnSpot(workload)) return;
   const source = lateCopy(container, podSet);
   const span = source && spanOfWords(document, container, [source, source]);
-  if (source === undefined || span === undefined) return false;
+  if (source === undefined || span === undefined) return;
   report({
     severity: 'info',
     message: `${shorten(source.text, 50)} is copied out of the pod only after training: a restart before that starts again at step 0`,
     span,
-  });
-  return true;
-}
-
-/** Reports that all volumes of a pod end with it, if where training saves is unknown. */
-function reportMounts(container: Container, { workload, podSet, report }: PodSetContext): void {
-  const mounts = onlyLostMounts(container, podSet, workload);
-  if (mounts === undefined) return;
-  report({
-    severity: 'info',
-    message:
-      'No volume here outlives the pod: unless the program sends its checkpoints elsewhere, a restart starts training again at step 0',
-    span: keySpanOf(mounts),
-    oncePerFile: true,
   });
 }
 
