@@ -23,14 +23,12 @@ export function queryResult(query: string): QueryResult | undefined {
   return known === 'each' && !isOfPod ? undefined : known;
 }
 
-/** Counters and buckets of requests, with any prefix. Libraries and gateways label them by method, path and status; each pod has its own. */
+/** Counters and buckets of requests in a server, with any prefix. Each of its pods has its own; gateways have those of several servers. */
 const requestCounter = new RegExp(
   String.raw`(?<![\w:])\w*(?:${oneOf(
     'http_requests_total http_request_total http_requests_count http_request_count http_request_size_bytes_count',
     'http_request_duration_seconds_bucket http_request_duration_seconds_count http_request_duration_milliseconds_bucket',
     'http_server_requests_seconds_bucket http_server_requests_seconds_count http_server_request_duration_seconds_bucket',
-    'istio_requests_total istio_request_duration_milliseconds_bucket nginx_ingress_controller_requests',
-    'traefik_service_requests_total traefik_entrypoint_requests_total envoy_cluster_upstream_rq_total',
   )})(?![\w:])`,
 );
 
