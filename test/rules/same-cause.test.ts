@@ -17,6 +17,7 @@ const allowedPairs: ReadonlyMap<string, string> = new Map([
   ['cpu-image-with-gpu + image-not-pinned', 'the tag is mutable, and it is not built for GPUs'],
   ['cpu-image-with-gpu + run-to-completion-in-deployment', 'the image is not built for GPUs, and its program ends'],
   ['image-not-pinned + run-to-completion-in-deployment', 'the tag is mutable, and the program of the image ends'],
+  ['image-invalid + run-to-completion-in-deployment', 'the image is gone, and its program ends'],
   ['cpu-metric-for-gpu + utilization-without-request', 'the metric is the wrong one, and it has no value'],
   ['attention-heads + tensor-parallel-link', 'the size cannot divide the heads, and its GPUs have a slow link'],
   ['dtype-unsupported + whole-gpu-underused', 'the GPU cannot run the model, and a share of another one could'],
