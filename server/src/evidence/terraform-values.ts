@@ -288,6 +288,7 @@ function lengthOf(value: Field): string | null {
 
 /** `var.pool.size` is a field of `var.pool`, and `var.zones.#` the item of the present copy. */
 function valueNamed(name: string, values: TerraformValues): Field {
+  if (name.length > maxText) return null;
   const known = values.get(name);
   if (known !== undefined) return known;
   const end = name.lastIndexOf('.');

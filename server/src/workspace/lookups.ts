@@ -39,6 +39,7 @@ import { clusterQueueOf, flavorsOf, gangPods } from './queue-lookups.ts';
 import { type Reads, recordReads } from './reads.ts';
 import { otherAutoscaler, scalersOf, targetNamed } from './scaler-lookups.ts';
 import { replicaKinds, scalerKinds } from './scalers.ts';
+import { terraformKinds } from './terraform-folders.ts';
 import { anyObject, clusterKind, type FileContext, type Workspace } from './workspace.ts';
 
 /** Everything outside its text that the analysis of a document can look up. Each lookup is recorded with its result. */
@@ -113,7 +114,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read([kind], ['keysOf', kind, namespace, name], () => keysOf(scope, kind, namespace, name)),
     scalersOf: (group, kind, namespace, name) =>
       hasHad(replicaKinds)
-        ? read([...replicaKinds, kind], ['scalersOf', group, kind, namespace, name], () =>
+        ? read([...scalingKinds, kind], ['scalersOf', group, kind, namespace, name], () =>
             scalersOf(scope, group, kind, namespace, name),
           )
         : [],
@@ -285,6 +286,9 @@ const limitKinds: readonly string[] = ['LimitRange'];
 const modelConfigKinds: readonly string[] = [modelConfigKind];
 const quotaKinds: readonly string[] = ['ResourceQuota'];
 const sharingKinds: readonly string[] = [sharingKind];
+
+/** What decides about the pods of a scaled object: also the variables with the bounds of scalers in Terraform. */
+const scalingKinds: readonly string[] = [...replicaKinds, ...terraformKinds];
 
 const llmConfig = 'serving.kserve.io/LLMInferenceServiceConfig';
 /** The namespace that KServe is installed in, where its shipped configs are. */

@@ -51,24 +51,28 @@ function manifestsOf(text: string, copies: readonly TerraformValues[]): string |
   let last: number | undefined;
   let start = 0;
   let line = 0;
+  let made = 0;
+  const uses = usesOf(copies, text.length);
   for (const block of readHcl(text, true)) {
+    if (made >= maxObjects) break;
     const { type, labels } = block;
     const [kind = ''] = labels;
     if (type !== 'resource' || !/^(?:helm_release$|kubernetes_|kubectl_manifest$)/.test(kind)) continue;
     const next = Math.max(start, text.indexOf(`"${kind}"`, start));
     line += text.slice(start, next).split('\n').length - 1;
     start = next + 1;
-    for (const values of copies) {
+    for (const [values, times] of uses) {
       const body = fieldsWith(block.body, values);
-      const count = countOf(body) ?? 0;
+      const count = Math.min((countOf(body) ?? 0) * times, maxObjects - made);
+      if (count <= 0) continue;
       const release = kind === 'helm_release' ? releaseIn(body) : undefined;
-      if (release !== undefined && count > 0) {
+      if (release !== undefined) {
         lines[line] += `${release}, `.repeat(count);
         last = line;
       }
       const object = objectIn({ ...block, body });
-      if (object !== undefined)
-        for (let copy = 0; copy < count && objects.length < maxObjects; copy += 1) objects.push([line, object]);
+      if (object !== undefined) for (let copy = 0; copy < count; copy += 1) objects.push([line, object]);
+      if ((release ?? object) !== undefined) made += count;
     }
   }
   if (last === undefined && objects.length === 0) return undefined;
@@ -82,6 +86,15 @@ function manifestsOf(text: string, copies: readonly TerraformValues[]): string |
   }
   return `${lines.join('\n')}\n`;
 }
+
+/** How often each copy of a folder occurs. Large files with many copies are generated: their values are unknown. */
+function usesOf(copies: readonly TerraformValues[], length: number): ReadonlyMap<TerraformValues, number> {
+  const uses = new Map<TerraformValues, number>();
+  for (const values of copies) uses.set(values, (uses.get(values) ?? 0) + 1);
+  return uses.size > 1 && uses.size * length > maxFilled ? new Map([[noValues, copies.length]]) : uses;
+}
+
+const maxFilled = 5_000_000;
 
 /** The fields with the values that are known. Others stay as they are written. */
 function fieldsWith(fields: Fields, values: TerraformValues): Fields {
@@ -101,7 +114,7 @@ function document({ template }: Template, values: TerraformValues): Field {
   return text.includes('${') ? { template: text } : text;
 }
 
-/** More workloads in one file are generated. */
+/** More workloads or releases in one file are generated. */
 const maxObjects = 1000;
 
 /** How often a resource exists: once unless `count` or `for_each` has another number of items; undefined if that is computed. */
