@@ -47,7 +47,11 @@ async function walk(top: vscode.Uri, limit: number): Promise<readonly vscode.Uri
       const uri = vscode.Uri.joinPath(here, name);
       const isFolder = type === vscode.FileType.Directory && !isExcluded(name);
       if (isFolder && folders.length < maxFolders) folders.push(uri);
-      else if (type === vscode.FileType.File && /\.(?:ya?ml|tf)$|^config\.json$/.test(name) && files.length < limit)
+      else if (
+        type === vscode.FileType.File &&
+        /\.(?:ya?ml|tf|tfvars|tfvars\.json|hcl)$|^config\.json$/.test(name) &&
+        files.length < limit
+      )
         files.push(uri);
     }
   }

@@ -265,3 +265,29 @@ test('the bounds of an autoscaler that Terraform creates, also in another file i
   const open = await listed({ 'a.tf': deployment + scaler(own, 'min_replicas = 1\n    max_replicas = var.most') });
   expect(open).not.toMatch(/film +1 GPU +\$0\.80\/h\n/);
 });
+
+test('many copies of a module with many workloads, and a variable with an endless name', async () => {
+  const one = resource('kubernetes_deployment', `replicas = var.replicas\n${pod('var.cards')}`);
+  const uses = Array.from(
+    { length: 40 },
+    (_, n) => `module "m${n}" {\n  source = "./mod"\n  count = 99\n  replicas = ${n}\n}`,
+  );
+  const object = (name: string) => `resource "kubectl_manifest" "a" {
+  yaml_body = <<-YAML
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: "\${${name}}"}
+    spec:
+      containers: [{name: a, resources: {limits: {nvidia.com/gpu: 1}}}]
+  YAML
+}
+`;
+  const files = {
+    'mod/main.tf': one.repeat(500),
+    'main.tf': uses.join('\n'),
+    'o.tf': object(`var${'.a'.repeat(100_000)}`),
+  };
+  const start = performance.now();
+  expect(await listed(files)).toMatch(/^1,?001 workloads/m);
+  expect(performance.now() - start).toBeLessThan(15_000);
+});

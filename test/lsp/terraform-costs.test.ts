@@ -98,7 +98,20 @@ test('a Rollout of a Deployment that appears, changes and disappears', async () 
   await write(editor, files, rollout, ofRollout(3));
   await expect.poll(() => costs(editor)).toEqual(['film 13.8048 13.8048']);
   delete files[rollout];
-  const changes = [{ uri: rollout, type: FileChangeType.Deleted }];
-  await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, { changes });
+  await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+    changes: [{ uri: rollout, type: FileChangeType.Deleted }],
+  });
   await expect.poll(() => costs(editor)).toEqual(['film 0 0']);
+});
+
+test('a Deployment whose autoscaler in Terraform has a variable', async () => {
+  const film = deployment.replace('replicas: 0', 'replicas: 1').replace(', namespace: lab', '');
+  const files: Record<string, string> = {
+    [`${folder}/film.yaml`]: film,
+    [scaler]: `${autoscaler}variable "most" { default = 1 }\n`,
+  };
+  const editor = await openFolder(files);
+  expect(await costs(editor)).toEqual(['film 4.6016 4.6016']);
+  await write(editor, files, variables, 'most = 3\n');
+  await expect.poll(() => costs(editor)).toEqual(['film 4.6016 13.8048']);
 });

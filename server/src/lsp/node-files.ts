@@ -48,7 +48,11 @@ export function localFiles(startReader?: StartReader): LocalFiles {
           const name = path.join(here, entry.name);
           if (entry.isDirectory() && !excludedFolderNames.includes(entry.name) && pending.length < maxFolders)
             pending.push(name);
-          else if (entry.isFile() && /\.(?:ya?ml|tf)$|^config\.json$/.test(entry.name) && files.length < limit)
+          else if (
+            entry.isFile() &&
+            /\.(?:ya?ml|tf|tfvars|tfvars\.json|hcl)$|^config\.json$/.test(entry.name) &&
+            files.length < limit
+          )
             files.push(pathToFileURL(name).href);
         }
       }

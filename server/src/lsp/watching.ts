@@ -36,7 +36,7 @@ export interface Changes {
 export function sortChanges(changes: readonly FileEvent[]): Changes {
   const files = new Map<string, FileEvent>();
   const others = changes.filter((change) => {
-    if (/\.(?:ya?ml|tf)$|\/(?:Kustomization|config\.json)$/.test(change.uri))
+    if (/\.(?:ya?ml|tf|tfvars|tfvars\.json|hcl)$|\/(?:Kustomization|config\.json)$/.test(change.uri))
       files.set(normalizeUri(change.uri), change);
     else return !isExcluded(change.uri);
     return false;
