@@ -132,6 +132,8 @@ function reportRunners(podSet: PodSet, context: PodSetContext): void {
   if (!isRunner || pods.min === null || pods.min < 1 || workload.scaledBy !== null) return;
   if (isExempt(workload) || isUnseen(floor) || (floor !== undefined && isExplained(floor, document))) return;
   if (!isOwnKind && !isValues(workload) && endOf(context) !== 'scaled') return;
+  // A HorizontalRunnerAutoscaler sets the number that is absent.
+  if (isOwnKind && floor === undefined && workload.kind !== 'Runner') return;
   const held = accelerators.filter(({ form, perPod }) => form === 'whole' && perPod !== 0);
   const span = floor !== undefined ? keySpanOf(floor) : holding && requestSpan(knownRequests(holding), holding);
   if (held.length === 0 || stopsRunners(workload) || span === undefined) return;
