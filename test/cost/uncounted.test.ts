@@ -43,3 +43,21 @@ spec:
   const results = document?.workloads.map((workload) => document.costOf(workload));
   expect(results).toMatchObject([{ cost: null, unknown: expect.anything() }]);
 });
+
+test('a template next to a valid count is the reason, not the count', () => {
+  const text = `apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  containers:
+    - name: main
+      resources: {limits: {nvidia.com/gpu: '{{ .Values.gpus }}'}}
+    - name: helper
+      resources: {limits: {nvidia.com/gpu: 1}}
+`;
+  const [document] = analyse(text).documents;
+  const results = document?.workloads.map((workload) => document.costOf(workload));
+  expect(results?.map(({ unknown }) => unknown && noEstimateWords(unknown))).toEqual([
+    'Number of devices unknown: a template sets it to {{ .Values.gpus }} (nvidia.com/gpu)',
+  ]);
+});

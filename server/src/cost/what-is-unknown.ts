@@ -11,7 +11,7 @@ export function whatIsUnknown(podSet: PodSet, accelerator: PodAccelerator, sheet
   const name = resourceName(requested);
   if (perPod === null) {
     const written = podSet.containers
-      .flatMap(({ accelerators }) => accelerators.filter(({ resource }) => resource === name))
+      .flatMap(({ accelerators }) => accelerators.filter(({ resource, count }) => resource === name && count === null))
       .map(({ limit, request }) => limit ?? request)
       .find((quantity) => quantity !== undefined && !quantity.templated && !quantity.empty);
     if (written === undefined) return { kind: 'countUnknown', requested, set: templateIn(podSet, name) };
