@@ -38,12 +38,18 @@ export function unlabeledService(
   const [first] = services.filter(({ facts }) => facts.selects !== null);
   return first === undefined
     ? otherLabel(namesake(namespace, name, ports, crossReferences), wanted)
-    : missing(first, wanted);
+    : missing(first, wanted, pods.length > 0);
 }
 
-function missing({ name, facts }: Referenced<ServiceFacts>, wanted: Table<string>): UnlabeledService | undefined {
+/** @param hasPods whether the file has pods with all labels; otherwise, only those that the Service selects are known to be theirs */
+function missing(
+  { name, facts }: Referenced<ServiceFacts>,
+  wanted: Table<string>,
+  hasPods: boolean,
+): UnlabeledService | undefined {
   const [label] = Object.entries(wanted).filter(([key, value]) => facts.labels?.[key] !== value);
-  return label === undefined ? undefined : { name, key: label[0], value: label[1], own: null };
+  if (label === undefined || !(hasPods || facts.selects?.[label[0]] === label[1])) return undefined;
+  return { name, key: label[0], value: label[1], own: null };
 }
 
 /** The Service in the same file whose name a monitor has, with a word that says what it is, and whose port it reads. */

@@ -33,7 +33,11 @@ function turnsOff({ name, value }: Container['env'][number]): boolean {
 
 /** A variable that turns the GPU of a program on: `USE_CUDA=true`. */
 function turnsOn({ name, value }: Container['env'][number]): boolean {
-  return switchedOn.test(name) && !/(?:^|_)(?:NO|NOT|DO?NT|DISABLE)_/i.test(name) && isTrue.test(value?.value ?? '');
+  return (
+    switchedOn.test(name) &&
+    !/(?:^|_)(?:NO|NOT|DO?NT|DISABLE|BUILD|COMPILE|INSTALL)_/i.test(name) &&
+    isTrue.test(value?.value ?? '')
+  );
 }
 
 const switchedOn = either(/^(?:\w+_)?(?:USE|ENABLE|WITH)_(?:GPU|CUDA)$/, /^(?:\w+_)?(?:GPU|CUDA)_ENABLED?$/);

@@ -25,7 +25,7 @@ export function queryResult(query: string): QueryResult | undefined {
 
 /** Counters and buckets of requests in a server, with any prefix. Each of its pods has its own; gateways have those of several servers. */
 const requestCounter = new RegExp(
-  String.raw`(?<![\w:])\w*(?:${oneOf(
+  String.raw`(?<![\w:])(?!(?:${oneOf('kong traefik haproxy nginx envoy istio apisix caddy')})_)\w*(?:${oneOf(
     'http_requests_total http_request_total http_requests_count http_request_count http_request_size_bytes_count',
     'http_request_duration_seconds_bucket http_request_duration_seconds_count http_request_duration_milliseconds_bucket',
     'http_server_requests_seconds_bucket http_server_requests_seconds_count http_server_request_duration_seconds_bucket',

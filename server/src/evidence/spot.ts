@@ -30,8 +30,8 @@ const spotPool = once(({ pod, placement }: PodSet): Cursor | undefined => {
 });
 
 const spotWords = wordSet('spot preemptible');
-/** The opposite, or pools of both kinds. */
-const others = wordSet('non not no or and demand ondemand fallback mixed free');
+/** The opposite, pools of both kinds, or other things: `blind-spot`. */
+const others = wordSet('non not no never without anti or and demand ondemand fallback mixed free blind hot');
 const isPool = /(?:^|[/.-])(?:node|gpu|pool|instance|machine)-?(?:type|class|group|role)$/;
 
 /** What puts pods on spot nodes, in words, and where that is written: at the object's kind if it is the config or a node pool. */

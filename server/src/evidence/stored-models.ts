@@ -1,4 +1,5 @@
 import { modelByName, weightFormat } from '../catalog/index.ts';
+import { either } from '../catalog/word-patterns.ts';
 import { pythonCode } from '../command/inline-python.ts';
 import { baseName, type SimpleCommand } from '../command/shell.ts';
 import { programWords } from '../command/wrappers.ts';
@@ -7,6 +8,7 @@ import { downloadsOf } from '../model/downloaded-model.ts';
 import { commandsIn, processInput, useOf } from '../model/process-input.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { asText, getIn, items } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import { type ModelDirectory, modelDirectory, mountAbove } from './model-volume.ts';
 import { pulledByOllama } from './pulled-models.ts';
@@ -31,13 +33,26 @@ export function modelsOfOllama(container: Container, podSet: PodSet): StoredMode
     (other) => other === container || fills(other, podSet, directory?.mount.name),
   );
   const names = pulling.flatMap(pulledByOllama).map(({ name }) => (name.includes(':') ? name : `${name}:latest`));
-  return together(
-    [...new Set(names)].flatMap((name) => {
-      const size = modelByName(name)?.basis === 'name' ? weightsSize(name) : undefined;
-      return size === undefined ? [] : { name, gib: size.gib };
-    }),
-  );
+  // Tags of one model and one size are names of the same files.
+  const models = new Map<string, Model>();
+  for (const name of names) {
+    const size = modelByName(name)?.basis === 'name' ? weightsSize(name) : undefined;
+    const key = `${name.split(':', 1)[0]} ${size?.gib}`;
+    if (size !== undefined && !models.has(key)) models.set(key, { name, gib: size.gib });
+  }
+  return together([...models.values()], pulling.some(mayChoose));
 }
+
+/** Whether a script may store only some of its models, or removes some. */
+function mayChoose({ at, command, args }: Container): boolean {
+  const hook = items(getIn(at, 'lifecycle', 'postStart', 'exec', 'command')).map((one) => asText(one) ?? '');
+  return [...command, ...args].some(({ value }) => choice.test(value)) || hook.some((text) => choice.test(text));
+}
+
+const choice = either(
+  /\b(?:else|elif)\b|;;|\bollama rm\b/,
+  /(?:pull|download|curl|wget)\b[^|;&\n]{0,400}\|\|\s*(?:ollama|curl|wget|hf|huggingface-cli)\b/,
+);
 
 /** Whether what another container pulls is stored by this one: it writes to the same volume, or its client runs next to the server. */
 function fills(other: Container, podSet: PodSet, volume: string | undefined): boolean {
@@ -104,7 +119,7 @@ function ggufSize(name: string): number | undefined {
 
 /** What the commands of a container download to its volumes, by the name of the volume. */
 export function downloadsByVolume(container: Container): ReadonlyMap<string, StoredModels> {
-  const found = new Map<string, { readonly name: string; readonly gib: number }[]>();
+  const found = new Map<string, Model[]>();
   for (const { name, path, gib } of [...repositories(container), ...commandsIn(container).flatMap(filesOf)]) {
     const volume = mountAbove(path, container)?.name;
     if (volume === undefined) continue;
@@ -113,7 +128,7 @@ export function downloadsByVolume(container: Container): ReadonlyMap<string, Sto
   }
   return new Map(
     [...found].flatMap(([volume, models]) => {
-      const all = together(models);
+      const all = together(models, mayChoose(container));
       return all === undefined ? [] : [[volume, all] as const];
     }),
   );
@@ -187,8 +202,16 @@ const folderFlags = table<RegExp>({
   'huggingface-cli': /^--local[-_]dir(?:=|$)/,
 });
 
-function together(models: readonly { readonly name: string; readonly gib: number }[]): StoredModels | undefined {
-  const [largest, ...others] = [...models].sort((a, b) => b.gib - a.gib);
+interface Model {
+  readonly name: string;
+  readonly gib: number;
+}
+
+/** @param isChoice whether a script may store only some of them: one is certain, but not which */
+function together(models: readonly Model[], isChoice: boolean): StoredModels | undefined {
+  const sorted = [...models].sort((a, b) => b.gib - a.gib);
+  const certain = isChoice ? sorted.slice(-1) : sorted;
+  const [largest, ...others] = certain;
   if (largest === undefined) return undefined;
-  return { model: largest.name, more: others.length, gib: models.reduce((sum, { gib }) => sum + gib, 0) };
+  return { model: largest.name, more: others.length, gib: certain.reduce((sum, { gib }) => sum + gib, 0) };
 }

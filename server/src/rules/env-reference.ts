@@ -231,9 +231,10 @@ function reportUnset(
   isSet: (name: string) => boolean,
   { document, report }: PodSetContext,
 ): void {
+  // torchrun sets them for what it starts, also for scripts.
+  if (words.some(({ value }) => /--no[-_]python\b/.test(value))) return;
   for (const word of words) {
-    // torchrun sets them for what it starts, also for scripts.
-    if (isTemplated(word.at) || /--no[-_]python\b|<</.test(word.value)) continue;
+    if (isTemplated(word.at) || word.value.includes('<<')) continue;
     for (const found of word.value.matchAll(variable)) {
       const name = found[1] ?? found[2] ?? found[3] ?? '';
       if (!names.has(name) || isSet(name)) continue;
