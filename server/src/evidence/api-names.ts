@@ -38,6 +38,7 @@ const frozenTypes = wordSet(
 
 /** The field that an unknown one certainly or likely stands for: here under another name, or elsewhere under the same name. */
 export function meantField({ at, holder, field }: ApiProblem): MeantField | undefined {
+  if (isFormerOperand(holder)) return undefined;
   const inner = innerField(holder, field);
   if (inner !== undefined) return { as: 'below', path: inner };
   const free = freeFields(holder);
@@ -162,6 +163,13 @@ const relatedTypes = table<readonly { readonly type: string; readonly words: str
   TrainJobSpec: [runtime, trainingJob],
   V2TrainJobSpec: [runtime, trainingJob],
 });
+
+const operands = wordSet('ClusterPolicyOperand ClusterPolicyToolkit GPUOperand GPUDevicePlugin GPUDriver GPUToolkit');
+
+/** Whether a part of the GPU operator has the form of version 1.7 and earlier, in which each part had its own placement. */
+export function isFormerOperand({ at, type }: ApiHolder): boolean {
+  return operands.has(type) && ['affinity', 'podSecurityContext'].some((key) => getIn(at, key) !== undefined);
+}
 
 /** Whether an item of Docker Compose has the form that Kubernetes needs. */
 function isListed(item: Cursor, field: string): boolean {

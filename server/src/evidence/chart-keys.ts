@@ -3,7 +3,7 @@ import type { ApiType } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import { holderAbove, pathBelow, similarField } from './api-names.ts';
+import { holderAbove, isFormerOperand, pathBelow, similarField } from './api-names.ts';
 import { type ApiHolder, type ApiProblem, problemsBelow } from './api-problems.ts';
 
 /** The chart that values are for. */
@@ -137,7 +137,7 @@ function meaningOf(problem: ApiProblem, isCurrent: boolean): MeantKey | undefine
     const isOther = node.kind !== 'scalar' || typeof node.value !== 'string';
     return type !== undefined && isOther && isCurrent ? { as: 'form', type } : undefined;
   }
-  if (what !== 'unknown-field' || isEmpty(at)) return undefined;
+  if (what !== 'unknown-field' || isEmpty(at) || isFormerOperand(holder)) return undefined;
   const alias = keyAlias(holder.type, field);
   if (alias !== undefined) {
     const { meant, former } = alias;

@@ -56,11 +56,16 @@ const choice = either(
 
 /** Whether what another container pulls is stored by this one: it writes to the same volume, or its client runs next to the server. */
 function fills(other: Container, podSet: PodSet, volume: string | undefined): boolean {
-  const host = processInput(other).env.find(({ name }) => name === 'OLLAMA_HOST')?.value ?? 'localhost';
-  if (!/^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0)(?::|\/|$)/.test(host)) return false;
+  const { command, args, env } = processInput(other);
+  const host = env.find(({ name }) => name === 'OLLAMA_HOST')?.value ?? 'localhost';
+  // A script may name another server.
+  const hosts = [...command, ...args].flatMap((text) => text.match(/\bOLLAMA_HOST=["']?[^\s"';&|]*/g) ?? []);
+  if (![host, ...hosts.map((one) => one.replace(/^\w+=["']?/, ''))].every((one) => isLocal.test(one))) return false;
   if (other.volumeMounts.some(({ name }) => name === volume)) return true;
   return other.type !== 'init' && modelDirectory(other, podSet, 'ollama') === undefined;
 }
+
+const isLocal = /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0)(?::|\/|$)/;
 
 /** The GGUF model that llama.cpp loads from a volume, or downloads to one. */
 export function modelOfLlama(

@@ -222,13 +222,16 @@ function describe(problem: ApiProblem, meant: MeantField | undefined, document: 
   }
 }
 
+/** Types that describe nodes or what runs on them, not pods that use GPUs. */
+const ofNodes = /^(?:EC2NodeClass|NodePool|ClusterPolicy)/;
+
 function unknownField(problem: ApiProblem, meant: MeantField | undefined, document: YamlDocument): Report {
   const { at, holder } = problem;
   const written = shorten(problem.field, 60);
   // `args::` has the key `args:`.
   const field = written.endsWith(':') ? `"${written}"` : written;
   const then =
-    holder.above !== undefined && namesAccelerators(at.node)
+    holder.above !== undefined && !ofNodes.test(holder.type) && namesAccelerators(at.node)
       ? 'kubectl rejects it; with other clients, the pod starts without its GPU'
       : 'kubectl rejects it; other clients ignore it';
   const span = keySpanOf(at);
