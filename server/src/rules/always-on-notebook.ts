@@ -130,8 +130,6 @@ function reportRunners(podSet: PodSet, context: PodSetContext): void {
   const floor = getIn(holder, 'minRunners') ?? getIn(holder, 'replicas');
   const holding = containers.find((one) => knownRequests(one).length > 0);
   if (!isRunner || pods.min === null || pods.min < 1 || workload.scaledBy !== null) return;
-  // Without a number, a HorizontalRunnerAutoscaler sets it.
-  if (floor === undefined && workload.kind === 'RunnerDeployment') return;
   if (isExempt(workload) || isUnseen(floor) || (floor !== undefined && isExplained(floor, document))) return;
   if (!isOwnKind && !isValues(workload) && endOf(context) !== 'scaled') return;
   // A HorizontalRunnerAutoscaler sets the number that is absent.
