@@ -1,5 +1,5 @@
 import { modelByName, weightFormat } from '../catalog/index.ts';
-import { either } from '../catalog/word-patterns.ts';
+import { either, oneOf } from '../catalog/word-patterns.ts';
 import { pythonCode } from '../command/inline-python.ts';
 import { baseName, type SimpleCommand } from '../command/shell.ts';
 import { programWords } from '../command/wrappers.ts';
@@ -51,7 +51,10 @@ function mayChoose({ at, command, args }: Container): boolean {
 
 const choice = either(
   /\b(?:else|elif)\b|;;|\bollama rm\b/,
-  /(?:pull|download|curl|wget)\b[^|;&\n]{0,400}\|\|\s*(?:ollama|curl|wget|hf|huggingface-cli)\b/,
+  // A download, and another one if it fails.
+  new RegExp(
+    `(?:${oneOf('pull download curl wget')})\\b[^|;&\\n]{0,400}\\|\\|\\s*(?:${oneOf('ollama curl wget hf huggingface-cli')})\\b`,
+  ),
 );
 
 /** Whether what another container pulls is stored by this one: it writes to the same volume, or its client runs next to the server. */
