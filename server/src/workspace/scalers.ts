@@ -44,7 +44,7 @@ export function scalerOf({ root, kind, apiVersion, annotations }: Manifest): Sca
   }
 }
 
-/** Unless told to, a Rollout leaves the Deployment at its size. https://argo-rollouts.readthedocs.io/en/stable/migrating/ */
+/** A Rollout scales its Deployment down only if `scaleDown` says so. https://argo-rollouts.readthedocs.io/en/stable/migrating/ */
 function rollout(spec: Cursor | undefined, workload: Cursor): ScalerFacts {
   const replicas = lowerCount(getIn(spec, 'replicas'), 1);
   const down = getIn(workload, 'scaleDown');
