@@ -265,7 +265,7 @@ function filledText(template: string, values: TerraformValues): Field {
   const [, only] = /^\$\{([\w.#-]+)\}$/.exec(template) ?? [];
   if (only !== undefined) return valueNamed(only, values);
   let isKnown = true;
-  const text = template.replace(/\$\{([\w.-]+)\}/g, (_, name: string) => {
+  const text = template.replace(/(?<!\$)\$\{([\w.-]+)\}/g, (_, name: string) => {
     const value = valueNamed(name, values);
     isKnown &&= typeof value === 'string';
     return typeof value === 'string' ? value : '';
@@ -273,9 +273,9 @@ function filledText(template: string, values: TerraformValues): Field {
   return isKnown && text.length <= maxText ? text : null;
 }
 
-/** A text with the variables whose values are texts. The others stay. */
+/** A text with the variables whose values are texts. The others stay, and so do escaped ones (`$${name}`). */
 export function partlyFilled(template: string, values: TerraformValues): string {
-  return template.replace(/\$\{([\w.-]+)\}/g, (whole, name: string) => {
+  return template.replace(/(?<!\$)\$\{([\w.-]+)\}/g, (whole, name: string) => {
     const value = valueNamed(name, values);
     return typeof value === 'string' ? value : whole;
   });
