@@ -217,10 +217,12 @@ function analyzeParts(
   });
   const read = parts.map((part, index) => readDocument(part, config, known[index], serves[index] === true));
   // Documents of one file find each other through the workspace, so the file is added before they are analyzed.
-  const { uri, text, workspace } = input;
+  const { uri, text, workspace, context, strict } = input;
   const summary = () => (isModelConfig(uri) ? summarizeModelConfig(uri, text) : joinSummaries(read));
   if (input.isIndexed !== true) workspace.set(uri, summary(), 'open');
-  return read.map((part, index) => analyzeDocument(part, input, known[index]));
+  // Without the text: a document is kept much longer than this version of its file.
+  const kept = { uri, context, strict, workspace };
+  return read.map((part, index) => analyzeDocument(part, kept, known[index]));
 }
 
 function summarizeParts(

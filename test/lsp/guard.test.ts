@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { CancellationTokenSource, LSPErrorCodes, ResponseError } from 'vscode-languageserver';
-import { guard, outdated } from '../../server/src/lsp/guard.ts';
+import { guard, inTime, outdated } from '../../server/src/lsp/guard.ts';
 
 const never = new CancellationTokenSource().token;
 
@@ -60,4 +60,18 @@ test('a cancellation that arrives while the request waits prevents the work', as
   await expect(answer).rejects.toBeInstanceOf(ResponseError);
   await expect(answer).rejects.toMatchObject({ code: LSPErrorCodes.RequestCancelled });
   expect(worked).toBe(false);
+});
+
+test('an answer in time leaves no timer behind, and a late one is replaced', async () => {
+  vi.useFakeTimers();
+  try {
+    expect(await inTime(Promise.resolve('answer'), 3000, () => 'late')).toBe('answer');
+    await expect(inTime(Promise.reject(new Error('no answer')), 3000, () => 'late')).rejects.toThrow('no answer');
+    expect(vi.getTimerCount()).toBe(0);
+    const never = inTime(new Promise<string>(() => undefined), 3000, () => 'late');
+    vi.advanceTimersByTime(3000);
+    expect(await never).toBe('late');
+  } finally {
+    vi.useRealTimers();
+  }
 });

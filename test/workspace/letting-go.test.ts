@@ -48,3 +48,26 @@ test('an analysis before an edit is released, although a document moves with eve
   // The last two rounds may stay: the newest, and the one that it derives from.
   expect((await areGone(references)).slice(0, 6)).toEqual([true, true, true, true, true, true]);
 });
+
+test('a document that is not edited does not keep the version of the file from which it was read', async () => {
+  const analysis = new Analysis({ strict: true });
+  const padding = `# ${'padding '.repeat(2000)}\n`;
+  const documents = Array.from({ length: 40 }, () => `${padding}${runtime(1)}`);
+  const edit = (): void => {
+    analysis.setFile(`${root}/many.yaml`, documents.join('---\n'));
+    look(analysis, 'many.yaml');
+  };
+  edit();
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  // Each round edits another document, so each document comes from another version.
+  for (const index of documents.keys()) {
+    documents[index] = `${padding}${runtime(2)}`;
+    edit();
+  }
+  const version = documents.join('').length;
+  // The last result of a turn can stay alive until its end.
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+  expect((process.memoryUsage().heapUsed - before) / version).toBeLessThan(8);
+});

@@ -23,6 +23,7 @@ import type { YamlDocument } from '../yaml/node.ts';
 import { once } from '../yaml/once.ts';
 import { type DocumentText, parsePart } from '../yaml/parse.ts';
 import { partialDocument } from '../yaml/partial.ts';
+import { ownCopy } from '../yaml/texts.ts';
 import { missingIn, withChartValues, withDefaults } from './chart-findings.ts';
 import { fitQuestion } from './fit-question.ts';
 import { withPatchFindings } from './patch-findings.ts';
@@ -97,10 +98,12 @@ export function readDocument(
   known: DocumentAnalysis | undefined,
   servesOthers: boolean,
 ): ReadDocument {
-  const { text, base, item = false, opened } = part;
+  const { base, item = false, opened } = part;
+  const text = known?.text ?? ownCopy(part.text);
+  const own = { ...part, text };
   const isSame = known?.config === config;
   if (isSame && known.base === base) return known;
-  const source = known?.source ?? lazy(() => withEmbeddedComments(parsePart(part)));
+  const source = known?.source ?? lazy(() => withEmbeddedComments(parsePart(own)));
   const document = lazy(() => atBase(source(), base));
   return {
     base,

@@ -7,8 +7,7 @@ import { manifestTextIn } from '../workspace/terraform-releases.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import type { Log } from './guard.ts';
-import { guarded } from './guard.ts';
-import { delay } from './projects.ts';
+import { guarded, inTime } from './guard.ts';
 
 /** The related files of the documents in the editor. */
 export interface EditorRelatedFiles {
@@ -71,7 +70,7 @@ export function createEditorRelatedFiles(
     return text;
   }
 
-  async function inTime(uri: string, finding: Promise<RelatedFiles>): Promise<RelatedFiles> {
+  function findInTime(uri: string, finding: Promise<RelatedFiles>): Promise<RelatedFiles> {
     let relatedFiles = noRelatedFiles;
     let isLate = false;
     const finished = guarded(log, `reading files related to ${uri}`, async () => {
@@ -81,18 +80,17 @@ export function createEditorRelatedFiles(
       if (isLate && relatedFiles !== noRelatedFiles) onChange();
       return relatedFiles;
     });
-    const timeout = delay(timeoutMs).then(() => {
+    return inTime(finished, timeoutMs, () => {
       isLate = true;
       return noRelatedFiles;
     });
-    return Promise.race([finished, timeout]);
   }
 
   return {
     relatedFilesOf(uri, installs) {
       const finding = source.of(uri, installs);
       const known = found.get(finding);
-      return known === undefined ? inTime(uri, finding) : Promise.resolve(known);
+      return known === undefined ? findInTime(uri, finding) : Promise.resolve(known);
     },
     changed(uri) {
       if (source.changed(uri)) onChange();

@@ -62,6 +62,19 @@ export function createSlices(): (before?: () => void) => Promise<void> {
   };
 }
 
+/**
+ * The answer, or something else if it takes too long. The timer ends with the answer: thousands of files are read in a second, and each timer keeps
+ * what its answer has read.
+ */
+export function inTime<T>(answer: Promise<T>, milliseconds: number, otherwise: () => T): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer: unknown = setTimeout(() => resolve(otherwise()), milliseconds);
+    // A pending timer must not keep a finished process alive.
+    (timer as { unref?: () => void }).unref?.();
+    answer.then(resolve, reject).finally(() => clearTimeout(timer as number));
+  });
+}
+
 export function canceled(): ResponseError<void> {
   return new ResponseError(LSPErrorCodes.RequestCancelled, 'canceled');
 }

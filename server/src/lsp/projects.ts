@@ -19,7 +19,7 @@ import { parseConfig, resolveConfig } from '../config.ts';
 import { listPrices, type UnitRates } from '../cost/custom-prices.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import type { Log } from './guard.ts';
-import { guarded } from './guard.ts';
+import { guarded, inTime } from './guard.ts';
 import { defaultSettings, type Settings } from './settings.ts';
 
 /** The files of all workspace folders, each with its config. */
@@ -105,18 +105,15 @@ export function createProjects(
   }
 
   /** A result after the timeout is used when it arrives. Only the first caller waits for it. */
-  async function withTimeout<T>(answer: Promise<T>, otherwise: T, onLate: () => void): Promise<T> {
-    if (late.has(answer)) return otherwise;
-    let arrived = false;
-    const timeout = delay(timeoutMs).then(() => {
-      if (!arrived) late.add(answer);
+  function withTimeout<T>(answer: Promise<T>, otherwise: T, onLate: () => void): Promise<T> {
+    if (late.has(answer)) return Promise.resolve(otherwise);
+    return inTime(answer, timeoutMs, () => {
+      late.add(answer);
+      void answer.then(() => {
+        if (late.delete(answer)) onLate();
+      });
       return otherwise;
     });
-    void answer.then(() => {
-      arrived = true;
-      if (late.delete(answer)) onLate();
-    });
-    return Promise.race([answer, timeout]);
   }
 
   function lookUpFolder(folder: string): Promise<Look> {
@@ -317,12 +314,4 @@ const maxConfigs = 200;
 
 function isUnder(path: string, folder: string): boolean {
   return path.startsWith(`${folder}/`);
-}
-
-export function delay(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer: unknown = setTimeout(resolve, milliseconds);
-    // A pending timer must not keep a finished process alive.
-    (timer as { unref?: () => void }).unref?.();
-  });
 }
