@@ -33,8 +33,11 @@ export interface MapLayer {
 
 /** Whether a text may install charts: a cheap test, because most files do not. */
 export function mayInstallCharts(text: string): boolean {
-  return marks.test(text);
+  return words.some((word) => text.includes(word)) && marks.test(text);
 }
+
+/** An editor asks after each edit, and the pattern is slow on texts without these words. */
+const words = ['HelmRelease', 'Application', 'releases:'];
 
 const marks = /^[ \t-]*["']?kind["']?:[ \t]*["']?(?:Application(?:Set)?|HelmRelease)\b|^releases:/m;
 

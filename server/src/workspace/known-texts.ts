@@ -10,15 +10,18 @@ interface Part {
  * Finds known documents by their texts. Each is returned only once, so that two documents with the same text stay two documents.
  */
 export function knownByText<T extends Part>(before: readonly T[]): (part: Part) => T | undefined {
-  const known = new Map<string, T[]>();
+  const documents = new Map<string, T[]>();
+  const items = new Map<string, T[]>();
   for (const one of [...before].reverse()) {
+    const known = one.item === true ? items : documents;
     const same = known.get(keyOf(one));
     if (same === undefined) known.set(keyOf(one), [one]);
     else same.push(one);
   }
-  return (part) => known.get(keyOf(part))?.pop();
+  return (part) => (part.item === true ? items : documents).get(keyOf(part))?.pop();
 }
 
-function keyOf({ text, item = false, opened = '' }: Part): string {
-  return `${item} ${opened} ${text}`;
+/** The text itself where possible: a joined key is a copy of the whole file with each edit. */
+function keyOf({ text, opened = '' }: Part): string {
+  return opened === '' ? text : `${opened}\0${text}`;
 }
