@@ -1,5 +1,5 @@
+import { amongBuilt } from '../model/kustomize/among-built.ts';
 import type { BuiltObject } from '../model/kustomize/built-object.ts';
-import { amongBuilt } from '../model/kustomize/config-maps.ts';
 import { isJsonPatch, valueAt } from '../model/kustomize/json-patch.ts';
 import { type PatchTarget, targetOf } from '../model/kustomize/kustomization.ts';
 import { external } from '../model/kustomize/merge.ts';

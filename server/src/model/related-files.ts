@@ -8,8 +8,8 @@ import { autoscaledByValues, autoscaledReplicas } from './autoscaled-template.ts
 import { type ChartInstall, chartInstalls, installKey } from './chart-installs.ts';
 import { isOff, type PartName, valuesOfPart } from './chart-parts.ts';
 import type { CrossReferences } from './cross-references.ts';
+import { amongBuilt } from './kustomize/among-built.ts';
 import type { BuiltObject, SourceFile } from './kustomize/built-object.ts';
-import { amongBuilt } from './kustomize/config-maps.ts';
 import { isJsonPatch } from './kustomize/json-patch.ts';
 import type { PatchTarget } from './kustomize/kustomization.ts';
 import { emptyMap, external, mergeStrategic } from './kustomize/merge.ts';

@@ -40,6 +40,7 @@ import type {
   TrainingFacts,
 } from '../model/referenced-pods.ts';
 import { oneReplica } from '../model/scaled.ts';
+import { machineAutoscaler, type PoolSize, scalerOf } from '../model/scalers.ts';
 import type { Manifest } from '../model/workload.ts';
 import type { WorkloadFacts } from '../model/workload-facts.ts';
 import {
@@ -69,7 +70,6 @@ import {
 import type { OverlayFacts } from './overlay-facts.ts';
 import { flavorTaints, isClosed, queueCapacity } from './queue-facts.ts';
 import { llmFacts, seenDevice, servingFacts, trainingFacts } from './runtime-facts.ts';
-import { machineAutoscaler, type PoolSize, scalerOf } from './scalers.ts';
 import { stepFacts } from './step-facts.ts';
 
 /** The facts about an object for the objects that reference it, by purpose. */

@@ -3,6 +3,7 @@ import type { ProjectConfig } from '../config.ts';
 import type { FitFacts, FitQuestion } from '../fleet/fit-question.ts';
 import type { CrossReferences, Demand } from '../model/cross-references.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
+import { replicaKinds, scalerKinds } from '../model/scalers.ts';
 import { lazy } from '../yaml/lazy.ts';
 import { claimKinds, claimUsers } from './claim-users.ts';
 import {
@@ -38,7 +39,6 @@ import { placeAt } from './place.ts';
 import { clusterQueueOf, flavorsOf, gangPods } from './queue-lookups.ts';
 import { type Reads, recordReads } from './reads.ts';
 import { otherAutoscaler, scalersOf, targetNamed } from './scaler-lookups.ts';
-import { replicaKinds, scalerKinds } from './scalers.ts';
 import { terraformKinds } from './terraform-folders.ts';
 import { anyObject, clusterKind, type FileContext, type Workspace } from './workspace.ts';
 

@@ -1,9 +1,9 @@
 import type { FlavorFacts, QueueFacts, Referenced } from '../model/cross-references.ts';
+import { scalerKinds } from '../model/scalers.ts';
 import { anyGang } from './gang-members.ts';
 import { gangKind } from './kinds.ts';
 import { agreed, candidates, factsAs, type Group, namespaceKey, oncePerGroup, type Scope } from './named.ts';
 import { isInSiblingFolder } from './place.ts';
-import { scalerKinds } from './scalers.ts';
 import { anyObject, nameOf } from './workspace.ts';
 
 /** The ClusterQueue behind a LocalQueue; undefined if it is unknown or ambiguous. */

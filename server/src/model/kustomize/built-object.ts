@@ -1,3 +1,4 @@
+import { asText, getIn, rootCursor } from '../../yaml/cursor.ts';
 import type { YamlNode } from '../../yaml/node.ts';
 
 /** An object that a kustomization builds, at one step of the build. */
@@ -27,3 +28,9 @@ export interface SourceFile {
 
 /** Files by their URIs. */
 export type SourceFiles = ReadonlyMap<string, SourceFile>;
+
+/** Whether an object may be in a namespace: where neither is set, they may be the same. */
+export function mayBeIn({ root }: BuiltObject, namespace: string | null): boolean {
+  const own = asText(getIn(rootCursor(root), 'metadata', 'namespace'));
+  return own === undefined || namespace === null || own === namespace;
+}

@@ -1,11 +1,12 @@
-import { asText, getIn, rootCursor } from '../../yaml/cursor.ts';
+import { rootCursor } from '../../yaml/cursor.ts';
 import { smallFiles } from '../config-env.ts';
 import type { CrossReferences } from '../cross-references.ts';
 import { once } from '../once.ts';
-import type { BuiltObject } from './built-object.ts';
+import { type BuiltObject, mayBeIn } from './built-object.ts';
+import { scalersAmong } from './scalers.ts';
 
 /**
- * What the objects of a kustomization reference: its ConfigMaps have all its patches.
+ * What the objects of a kustomization reference: its ConfigMaps and scalers have all its patches.
  * @param isPatch the objects still lack the patches of the file from which the lookup starts
  */
 export function amongBuilt(
@@ -14,9 +15,10 @@ export function amongBuilt(
   isPatch: boolean,
 ): CrossReferences {
   const maps = configMapsIn(objects);
-  if (maps.size === 0) return others;
   return {
     ...others,
+    scalersOf: (group, kind, namespace, name) =>
+      scalersAmong(objects, group, kind, namespace, name) ?? others.scalersOf(group, kind, namespace, name),
     configMap(namespace, name) {
       const found = (maps.get(name) ?? []).filter((one) => mayBeIn(one, namespace));
       const [first, second] = found;
@@ -38,8 +40,3 @@ const configMapsIn = once((objects: readonly BuiltObject[]): ReadonlyMap<string,
 });
 
 const filesIn = once(({ root }: BuiltObject) => smallFiles(rootCursor(root)));
-
-function mayBeIn({ root }: BuiltObject, namespace: string | null): boolean {
-  const own = asText(getIn(rootCursor(root), 'metadata', 'namespace'));
-  return own === undefined || namespace === null || own === namespace;
-}

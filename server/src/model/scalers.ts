@@ -1,13 +1,13 @@
-import { countIn } from '../model/count.ts';
-import { runsPerMonth } from '../model/cron.ts';
-import type { ScalerFacts } from '../model/cross-references.ts';
-import { kindsFor } from '../model/kinds/object-kinds.ts';
-import { groupOf, lookUp } from '../model/manifest.ts';
-import type { NodePool } from '../model/node-pool.ts';
-import { lowerCount } from '../model/pod.ts';
-import { targetGroup } from '../model/scaled.ts';
-import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
+import { countIn } from './count.ts';
+import { runsPerMonth } from './cron.ts';
+import type { ScalerFacts } from './cross-references.ts';
+import { kindsFor } from './kinds/object-kinds.ts';
+import { groupOf, lookUp } from './manifest.ts';
+import type { NodePool } from './node-pool.ts';
+import { lowerCount } from './pod.ts';
+import { targetGroup } from './scaled.ts';
+import type { Manifest } from './workload.ts';
 
 /** The kinds that set the replicas of other objects. */
 export const scalerKinds = kindsFor('scaler');
@@ -23,7 +23,12 @@ export interface ScalerOf {
 }
 
 /** The target and the bounds of a scaler; null if the target is templated. */
-export function scalerOf({ root, kind, apiVersion, annotations }: Manifest): ScalerOf | null {
+export function scalerOf({
+  root,
+  kind,
+  apiVersion,
+  annotations,
+}: Pick<Manifest, 'root' | 'kind' | 'apiVersion' | 'annotations'>): ScalerOf | null {
   const spec = getIn(root, 'spec');
   const reference = getIn(spec, 'scaleTargetRef');
   switch (`${groupOf(apiVersion)}/${kind}`) {
