@@ -26,7 +26,7 @@ import { choicesOn, gpuOfPool, nodePoolsOf, nodesOfPools, optionsInPool, poolsOf
 import { inBoth, lowerNodeTerms, type NodeRequirement } from './node-terms.ts';
 import { flavorsOfQueue, nodesOfOthers, unknownNodes } from './nodes-of-others.ts';
 import type { ModelOptions } from './options.ts';
-import { lowerPlacement } from './placement.ts';
+import { lowerPlacement, queuedCapacity } from './placement.ts';
 import {
   lowerAvoided,
   lowerContainers,
@@ -255,7 +255,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
       inPool,
       avoided,
       pool,
-      { terms: on, needs, storage, ...source.placement },
+      { terms: on, needs, storage, ...queuedCapacity(annotations), ...source.placement },
     );
   const parts = { root: manifest.root, pod, namespace, labels, marks, tolerations, containers, volumes };
   // Thousands of claims share the hints of their pod.

@@ -13,8 +13,10 @@ import {
   providerOfLabel,
   spotSelector,
 } from '../catalog/index.ts';
+import type { Located } from '../yaml/cursor.ts';
 import { countIn } from './count.ts';
 import type { RequiredLabel } from './cross-references.ts';
+import { lookUp } from './manifest.ts';
 import type { NodePool } from './node-pool.ts';
 import { type NodeRequirement, type NodeTerm, otherCloudOf } from './node-terms.ts';
 import type { ModelOptions } from './options.ts';
@@ -150,6 +152,19 @@ function billing(selectors: readonly Selector[], { platform }: ModelOptions): Pi
   if (chosen.some(({ value }) => nodeClasses.has(value))) return { billing: 'premium' };
   return platform === 'gke-autopilot' ? { billing: 'autopilot' } : {};
 }
+
+/**
+ * GKE creates the nodes of a ProvisioningRequest of this class with flex-start.
+ * https://cloud.google.com/kubernetes-engine/docs/how-to/provisioningrequest
+ */
+export function queuedCapacity(annotations: readonly Located<string>[]): Partial<Pick<Placement, 'capacity'>> {
+  const isQueued = queuedBy.some((key) => lookUp(annotations, key)?.value === 'queued-provisioning.gke.io');
+  return isQueued ? { capacity: 'flex' } : {};
+}
+
+const queuedBy = ['autoscaling.x-k8s.io', 'cluster-autoscaler.kubernetes.io'].map(
+  (group) => `${group}/provisioning-class-name`,
+);
 
 /** Only selectors count: a toleration allows pods on spot nodes but does not place them there. */
 function lowerCapacity(
