@@ -206,6 +206,41 @@ test('copies of mappings that are written in place, of local values, and of choi
   expect(both).toContain('2 node pools\n');
 });
 
+test('copies by a for expression over a list or a mapping', async () => {
+  const group = (each: string) =>
+    `resource "aws_eks_node_group" "g" {\n  for_each = ${each}\n  node_group_name = each.key\n  instance_types = [each.value.kind]\n  scaling_config {\n    max_size = each.value.most\n  }\n}\n`;
+  const list = `variable "crews" {
+  default = [
+    { crew = "film", kind = "g6.4xlarge", most = 3, on = true },
+    { crew = "pen", kind = "g5.12xlarge", most = 2, on = false },
+  ]
+}
+`;
+  // 3 × 1.3232, 2 × 5.672.
+  const [film, pen] = [
+    'film · g6.4xlarge · $1.32/h on demand per node · at most $3.97/h for 3 nodes',
+    'pen · g5.12xlarge · $5.67/h on demand per node · at most $11.34/h for 2 nodes',
+  ];
+  const all = await listed({ 'a.tf': region + list + group('{ for one in var.crews : one.crew => one }') });
+  expect(all).toContain(film);
+  expect(all).toContain(pen);
+  expect(all).toContain('2 node pools\n');
+  const some = group('{\n    for one in local.crews : one.crew => one\n    if one.on\n  }');
+  const kept = await listed({ 'a.tf': `${region}${list}locals {\n  crews = var.crews\n}\n${some}` });
+  expect(kept).toContain(film);
+  expect(kept).toContain('1 node pool\n');
+  const mapping = list
+    .replace(/\{ crew = ("\w+"), /g, '$1 = { ')
+    .replace('[', '{')
+    .replace(/\](?=\n\})/, '}');
+  expect(await listed({ 'a.tf': region + mapping + group('{ for k, v in var.crews : k => v }') })).toBe(all);
+  // What is computed from the items stays unknown.
+  const merged = await listed({
+    'a.tf': region + list + group('{ for one in var.crews : one.crew => merge(one, {}) }'),
+  });
+  expect(merged).not.toContain('$1.32');
+});
+
 test('a file of variables with a machine and a map of pools', async () => {
   const text =
     'instance_type = "g6.4xlarge"\nzone = "us-west-2a"\npools = [{ name = "pen", machine_type = "a2-highgpu-1g", max_count = 3, zones = ["us-central1-a"] }]\n';

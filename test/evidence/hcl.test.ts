@@ -43,6 +43,17 @@ test.each([
   ['count = length(local.zones)\nnext = "c"', { count: { template: '${length(local.zones)}' }, next: 'c' }],
   ['count = length(keys(local.zones))', { count: null }],
   ['for_each = toset(["a", "b"])\nnext = "c"', { for_each: ['a', 'b'], next: 'c' }],
+  [
+    'a = {\n for p in var.pools : p.name => p\n if p.on }\nb = { for k, v in local.a.b : k => v }',
+    {
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
+      a: { template: '${var.pools}', mapped: { key: 'name', when: 'on' } },
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
+      b: { template: '${local.a.b}', mapped: { key: null } },
+    },
+  ],
+  ['a = { for k, v in var.a : k => v.b }\nb = { for p in var.a : p => 1 }\nc = "d"', { a: null, b: null, c: 'd' }],
+  ['a = { for k, v in var.a : k => v if v.n > 1 }\nb = [for p in var.a : p]\nc = "d"', { a: null, b: null, c: 'd' }],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
   ['name = var.pool.name', { name: { template: '${var.pool.name}' } }],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates

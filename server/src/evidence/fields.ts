@@ -10,6 +10,16 @@ export interface Template {
   readonly unset?: string;
   /** What a condition makes of true and false. */
   readonly choice?: readonly [yes: string, no: string];
+  /** The mapping that a `for` expression makes of a list or a mapping. */
+  readonly mapped?: Mapped;
+}
+
+/** `{ for pool in var.pools : pool.name => pool if pool.enabled }`. */
+export interface Mapped {
+  /** The field of each item that is its key; null for the key or index that it has. */
+  readonly key: string | null;
+  /** The field that is true for those which are kept. */
+  readonly when?: string;
 }
 
 /** A function of HCL with its argument, if the reader keeps functions: `file("prod.yaml")`. */

@@ -1,4 +1,4 @@
-import { type Field, type Fields, maxDepth } from './fields.ts';
+import { type Field, type Fields, maxDepth, type Template } from './fields.ts';
 
 // A small reader of HCL, the language of Terraform, for plain values. https://github.com/hashicorp/hcl/blob/main/hclsyntax/spec.md
 // Nothing is evaluated: functions and conditions are unknown, and a text that consists of variables and local values is a template. It reads each
@@ -116,10 +116,11 @@ function readValue(reader: Reader, depth: number): Field {
   let value: Field = null;
   if (isMark(first, '[') || isMark(first, '{')) {
     reader.at += 1;
+    const mapped = isMark(first, '{') ? mappedAt(reader) : undefined;
     const [next] = reader.tokens.slice(reader.at, reader.at + 2).filter(({ kind }) => kind !== 'line');
     const read = isMark(first, '[') ? readList(reader, depth + 1) : readBody(reader, depth + 1, () => undefined);
-    // What a `for` expression makes is computed.
-    value = next?.kind === 'word' && next.text === 'for' ? null : read;
+    // What any other `for` expression makes is computed.
+    value = next?.kind === 'word' && next.text === 'for' ? (mapped ?? null) : read;
   } else if (
     first !== undefined &&
     reader.keepsCalls &&
@@ -220,6 +221,28 @@ function choiceAt({ tokens, at }: Reader): readonly [string, string] | undefined
 function isLiteral(next: Token | undefined): next is Token {
   return next?.known === true && (next.kind === 'text' || /^(?:true|false|\d[\d.]*)$/.test(next.text));
 }
+
+/** The mapping of the same items that a `for` expression makes, whose `{` is before the place. */
+function mappedAt({ tokens, at }: Reader): Template | undefined {
+  const words: string[] = [];
+  for (const { kind, text } of tokens.slice(at, at + maxTokens)) {
+    if (kind === 'mark' && text === '}') break;
+    if (kind !== 'line') words.push(kind === 'word' || kind === 'mark' ? text : '"');
+  }
+  const [, first, second, of = '', by, key = null, item, owner, when] = mapping.exec(words.join(' ')) ?? [];
+  const each = second ?? first;
+  // The key is the one that the item has, or a field of it.
+  const isKey = key === null ? second !== undefined && by === first : by === each;
+  if (first === undefined || item !== each || !isKey || (owner !== undefined && owner !== each)) return undefined;
+  const mapped = { key, ...(when !== undefined && { when }) };
+  return { template: `\${${of.replaceAll(' ', '')}}`, mapped };
+}
+
+/** More than such an expression has. */
+const maxTokens = 40;
+
+const mapping =
+  /^for (\w+)(?: , (\w+))? in ((?:var|local)(?: \. [\w-]+){1,3}) : (\w+)(?: \. ([\w-]+))? = > (\w+)(?: if (\w+) \. ([\w-]+))?$/;
 
 /** `(local.zones)` after `length`. */
 function lengthAt(reader: Reader): Reference | undefined {

@@ -1,7 +1,7 @@
 import { either } from '../catalog/word-patterns.ts';
 import { rootCursor } from '../yaml/cursor.ts';
 import { parseDocument } from '../yaml/parse.ts';
-import { type Field, type Fields, fieldOf, isFields, isTemplateText, type Template } from './fields.ts';
+import { type Field, type Fields, fieldOf, isFields, isTemplateText, type Mapped, type Template } from './fields.ts';
 import { readHcl, statesPlace } from './hcl.ts';
 import { isTerragrunt, type TerragruntParent, terragruntParents, terragruntUnit } from './terragrunt.ts';
 
@@ -246,9 +246,30 @@ function textOrNull(item: Template, values: TerraformValues): string | null {
 
 function filledTemplate(template: Template, values: TerraformValues): Field {
   const filled = filledText(template.template, values) ?? unsetIn(template, values);
-  const { choice } = template;
+  const { choice, mapped } = template;
+  if (mapped !== undefined) return mappedFrom(filled, mapped);
   if (choice === undefined) return filled;
   return filled === 'true' ? choice[0] : filled === 'false' ? choice[1] : null;
+}
+
+/** The mapping that a `for` expression makes; null if a key or a condition is unknown. */
+function mappedFrom(items: Field, { key, when }: Mapped): Fields | null {
+  if (!Array.isArray(items) && !isFields(items)) return null;
+  const each: readonly (readonly [string, Field])[] = Array.isArray(items)
+    ? items.map((item, index) => [String(index), item])
+    : [...(items as Fields)];
+  const made = new Map<string, Field>();
+  for (const [own, item] of each) {
+    const name = key === null ? own : fieldIn(item, key);
+    const isKept = when === undefined ? 'true' : fieldIn(item, when);
+    if (typeof name !== 'string' || (isKept !== 'true' && isKept !== 'false')) return null;
+    if (isKept === 'true') made.set(name, item);
+  }
+  return made;
+}
+
+function fieldIn(item: Field, name: string): Field {
+  return isFields(item) ? (item.get(name) ?? null) : null;
 }
 
 /** The value instead of a field that a known mapping does not have. */
