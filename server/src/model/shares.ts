@@ -38,17 +38,26 @@ export function sharingByLabels(
   configured: number | null,
 ): (model: string | null) => number | null {
   const partition = sliceByLabels(value);
-  if (partition !== undefined) return (model) => partitionShare(model, partition);
-  const clients = countIn(value('cloud.google.com/gke-max-shared-clients-per-gpu')) ?? 0;
-  if (clients >= 1) return () => 1 / clients;
-  const replicas = countIn(value('nvidia.com/gpu.replicas')) ?? 0;
-  if (replicas >= 1) return () => 1 / replicas;
-  const shared =
+  const counted = podsByLabels(value);
+  const pods = counted ?? (areShared(value) ? configured : 1);
+  // Slices can be shared, too.
+  if (partition !== undefined) return (model) => partOfSlice(partitionShare(model, partition), pods);
+  if (counted === null && (value(migConfig) ?? 'all-disabled') !== 'all-disabled') return () => null;
+  return () => (pods === null ? null : 1 / pods);
+}
+
+/** How many pods share a card, or its slice, according to labels; null if they do not say. */
+function podsByLabels(value: LabelValueOf): number | null {
+  const keys = ['cloud.google.com/gke-max-shared-clients-per-gpu', 'nvidia.com/gpu.replicas'];
+  return keys.map((key) => countIn(value(key)) ?? 0).find((count) => count >= 1) ?? null;
+}
+
+function areShared(value: LabelValueOf): boolean {
+  return (
     /-SHARED$/.test(value('nvidia.com/gpu.product') ?? '') ||
     value('cloud.google.com/gke-gpu-sharing-strategy') !== undefined ||
-    (value('nvidia.com/gpu.sharing-strategy') ?? 'none') !== 'none';
-  if ((value(migConfig) ?? 'all-disabled') !== 'all-disabled') return () => null;
-  return () => (shared ? (configured === null ? null : 1 / configured) : 1);
+    (value('nvidia.com/gpu.sharing-strategy') ?? 'none') !== 'none'
+  );
 }
 
 /** The MIG profile that one `nvidia.com/gpu` is on the selected nodes, `2g.20gb`; undefined unless the labels name one. */
@@ -60,7 +69,7 @@ export function selectedSlice(selectors: readonly Selector[]): string | undefine
 export function sliceByLabels(value: LabelValueOf): string | undefined {
   return (
     value(partitionSize) ??
-    /-MIG-(\S+)$/.exec(value('nvidia.com/gpu.product') ?? '')?.[1] ??
+    /-MIG-(\S+?)(?:-SHARED)?$/.exec(value('nvidia.com/gpu.product') ?? '')?.[1] ??
     /^all-(\d.*)$/.exec(value(migConfig) ?? '')?.[1]
   );
 }
