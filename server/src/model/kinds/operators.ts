@@ -63,6 +63,12 @@ export const operatorKinds: readonly KindEntry[] = [
     lower: ({ root }) => lowerSeldon(getIn(root, 'spec')),
   },
   {
+    group: 'slinky.slurm.net',
+    kinds: ['NodeSet'],
+    words: [],
+    lower: ({ root }) => lowerNodeSet(getIn(root, 'spec')),
+  },
+  {
     group: 'inference.sagemaker.aws.amazon.com',
     kinds: ['InferenceEndpointConfig'],
     words: [],
@@ -152,6 +158,16 @@ function lowerSeldon(spec: Cursor | undefined): KindLowering {
       return fromPodSpec(asText(getIn(predictor, 'name')) ?? 'predictor', getIn(component, 'spec'), pods, replicas);
     }),
   );
+  return { ...rest, retries: unlimitedRetries, podSets, partial: true };
+}
+
+/** The daemon of Slurm is next to the other parts of its pod, formerly in it. https://github.com/SlinkyProject/slurm-operator */
+function lowerNodeSet(spec: Cursor | undefined): KindLowering {
+  const [pod, slurmd, replicas] = [getIn(spec, 'template', 'spec'), getIn(spec, 'slurmd'), getIn(spec, 'replicas')];
+  const isOnEachNode = asText(getIn(spec, 'scalingMode'))?.toLowerCase() === 'daemonset';
+  const [podSet] = fromPodSpec('slurmd', pod ?? spec, isOnEachNode ? exactly(null) : written(replicas), replicas);
+  const containers = slurmd && [lowerContainer(slurmd, 'app', 'slurmd')];
+  const podSets = podSet === undefined ? [] : [{ ...podSet, ...(containers && { containers }) }];
   return { ...rest, retries: unlimitedRetries, podSets, partial: true };
 }
 
