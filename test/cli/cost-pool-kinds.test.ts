@@ -240,6 +240,18 @@ resource "digitalocean_kubernetes_node_pool" "plain" {
   name = "plain"
   size = "s-4vcpu-8gb"
 }
+resource "yandex_kubernetes_node_group" "ink" {
+  name = "ink"
+  instance_template {
+    platform_id = "gpu-standard-v3"
+  }
+}
+resource "yandex_kubernetes_node_group" "bare" {
+  name = "bare"
+  instance_template {
+    platform_id = "standard-v3"
+  }
+}
 `;
   const pod = `apiVersion: v1
 kind: Pod
@@ -252,7 +264,8 @@ spec:
   const found = await listed({ 'a.tf': pool, 'pod.yaml': pod });
   expect(found).toContain('cards · price unknown: Scaleway is not in the price sheet');
   expect(found).toContain('paint · price unknown: DigitalOcean is not in the price sheet');
-  expect(found).not.toContain('plain');
+  expect(found).toContain('ink · price unknown: Yandex Cloud is not in the price sheet');
+  expect(found).not.toMatch(/plain|bare/);
   expect(found).toMatch(/painter +1 GPU +no price/);
 });
 

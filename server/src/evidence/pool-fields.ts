@@ -25,10 +25,13 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
   );
   const types = mixed?.types.length ? mixed.types : named;
   const machines = types.map((type) => instanceType(type ?? ''));
+  const ofMachineSet = cardsOfMachineSet(found.get('gpus'));
   const provider =
     machines[0]?.provider ??
-    (found.has('guestaccelerator') || found.has('acceleratortype') || gkeCardIn(found.get('gputype')) ? 'gcp' : null);
-  const cards = of('guestaccelerator', 'guestaccelerators', 'accelerator', 'gpuaccelerator');
+    (ofMachineSet || found.has('guestaccelerator') || found.has('acceleratortype') || gkeCardIn(found.get('gputype'))
+      ? 'gcp'
+      : null);
+  const cards = of('guestaccelerator', 'guestaccelerators', 'accelerator', 'gpuaccelerator') ?? ofMachineSet;
   const card = new Map<string, Field>();
   collect(cards ?? found, card, 0);
   const model = textOf(
@@ -109,6 +112,11 @@ function gkeCardIn(field: Field | undefined): string | undefined {
   return typeof field === 'string' && field.startsWith('nvidia-') && gpusByLabel(accelerator, field).length > 0
     ? field
     : undefined;
+}
+
+/** OpenShift on Google Cloud: `gpus: [{type: nvidia-tesla-t4, count: 2}]`. In other tools, `gpus` is a number. */
+function cardsOfMachineSet(field: Field | undefined): Field | undefined {
+  return Array.isArray(field) && field.length > 0 && field.every((one) => isFields(one) && one.has('type')) ? field : undefined;
 }
 
 /** The pool of an object, whose `count` is the number of its nodes: in Terraform, that is the number of pools. */
@@ -264,7 +272,8 @@ function sizeOf(
   };
   // GKE counts per zone. A regional cluster has several, and a pool of any cluster can name more. An unknown place may be either.
   const place = of('region', 'location');
-  const isPerZone = provider === 'gcp' && place !== undefined && region === (textOf(place) ?? null);
+  const isPerZone =
+    provider === 'gcp' && place !== undefined && region === (textOf(place) ?? null) && !textOf(of('zone'));
   const zones = provider === 'gcp' ? listedIn(of('nodelocations')) : undefined;
   const each = zones?.every((zone) => zone) ? zones.length : isPerZone || zones !== undefined ? null : 1;
   const inAll = (count: number | null | undefined) => (count === undefined ? undefined : product(count, each));

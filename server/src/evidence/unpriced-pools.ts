@@ -27,7 +27,10 @@ export function unpricedPool(block: string, fields: Fields, name: string | null)
     return typeof field === 'string' ? field : null;
   };
   const called = text('name', 'label') ?? name;
-  const words = [called, text(...machineFields)].flatMap((one) => one?.split(/[-_.]/) ?? []);
+  const [template] = [fields.get('instance_template')].flat();
+  const platform = isFields(template) ? template.get('platform_id') : null;
+  const machine = text(...machineFields) ?? (typeof platform === 'string' ? platform : null);
+  const words = [called, machine].flatMap((one) => one?.split(/[-_.]/) ?? []);
   if (!words.some(isCard)) return undefined;
   const labels = tableOf(textsIn(fieldNamed(fields, 'labels', 'nodelabels')));
   const term = [...Object.entries(labels), [otherCloudKey, cloud] as const].map(([key, value]) => ({
