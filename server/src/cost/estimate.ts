@@ -19,6 +19,7 @@ import { eitherOf, isUnknown, onSpotOnly, type PodSetCost } from './pod-set-cost
 import { pricedDevices } from './priced-devices.ts';
 import { mostAtOnce, noPods, nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { atRest, onAverage, runCost } from './run-cost.ts';
+import { billingOf } from './signed-place.ts';
 import { isExcluded, onWholeMachines, soldInRegion, unsold } from './sold-in-region.ts';
 import { rangeOfQuotes, spotFirstNotes, spotFirstQuotes } from './spot-first.ts';
 import { billedPods, billedSlice } from './tpu-slices.ts';
@@ -240,7 +241,7 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   );
   const isCommitted = selected.every(({ prices }) => prices.every(({ offer }) => offer.own === 'commitment'));
   if ((capacity === 'reserved' || capacity === 'flex') && !isOwn) return { kind: 'capacityNotPriced', capacity };
-  const { billing } = placement;
+  const billing = billingOf(placement);
   if (billing !== undefined && billing !== 'premium' && !isOwn) return { kind: 'capacityNotPriced', capacity: billing };
   if (selected.some(({ prices }) => prices.length === 0)) {
     const on = (place: Placement, pricing: Pricing) =>

@@ -9,5 +9,12 @@ export function signedPlace(placement: Placement, sheet: PriceSheet): Placement 
   const own = regionsOf(sign.provider as Provider, sheet);
   if (![region ?? regions ?? []].flat().every((one) => own.includes(one))) return undefined;
   const isNear = region === null && regions === undefined && sign.region !== null && own.includes(sign.region);
-  return { ...placement, provider: sign.provider, region: isNear ? sign.region : region };
+  const billing = billingOf(placement);
+  const place = { provider: sign.provider, region: isNear ? sign.region : region };
+  return { ...placement, ...place, ...(billing !== undefined && { billing }) };
+}
+
+/** Who charges for the pods, also if only the clusters of the project say so. */
+export function billingOf({ billing, sign }: Placement): Placement['billing'] {
+  return billing ?? (sign?.()?.isAutopilot ? 'autopilot' : undefined);
 }

@@ -196,7 +196,7 @@ export function namesMachines(text: string): boolean {
 const machineWords = either(
   /\b(?:machine_type|instance_types?|launch_template|vm_size|node_shape|preset)\b/,
   // Pools of clouds without prices, whose machines have other names.
-  /"(?:digitalocean|civo|ibm|linode|ovh|scaleway|vultr)_\w{1,40}pools?"/,
+  /"(?:digitalocean|civo|ibm|linode|ovh|scaleway|vultr)_\w{1,40}pools?"|"yandex_kubernetes_node_group"/,
   // A list of pools, which a variable holds.
   /(?:pool|group)s?\s{1,20}=\s{1,3}var\./,
 );
@@ -209,6 +209,8 @@ export interface TerraformRegion {
   readonly by: 'cluster' | 'provider';
   /** As written, with variables; null: unknown; undefined: the cluster states none. */
   readonly place: string | Template | null | undefined;
+  /** A cluster of GKE Autopilot. */
+  readonly isAutopilot?: true;
 }
 
 const cloudOfWord = table<Provider>({ aws: 'aws', google: 'gcp', azurerm: 'azure' });
@@ -220,7 +222,9 @@ export function terraformRegions(text: string): readonly TerraformRegion[] {
     const source = body.get('source');
     const [, owner] = (type === 'module' && typeof source === 'string' && clusterModule.exec(source)) || [];
     const ofModule = cloudOfWord[owner ?? ''];
-    if (ofModule !== undefined) return { cloud: ofModule, by: 'cluster', place: undefined };
+    const isAutopilot = body.get('enable_autopilot') === 'true' || /\/modules\/[\w-]*autopilot/.test(String(source));
+    const mode = isAutopilot ? ({ isAutopilot } as const) : {};
+    if (ofModule !== undefined) return { cloud: ofModule, by: 'cluster', place: undefined, ...mode };
     const cloud = cloudOfWord[label.split(/[-_]/, 1)[0] ?? ''];
     const isProvider = type === 'provider' && !body.has('alias');
     if (cloud === undefined || !(isProvider || (type === 'resource' && isCluster.test(label)))) return [];
@@ -228,9 +232,9 @@ export function terraformRegions(text: string): readonly TerraformRegion[] {
       const field = body.get(key);
       return field === undefined ? [] : [field];
     });
-    if (stated === undefined) return isProvider ? [] : { cloud, by: 'cluster', place: undefined };
+    if (stated === undefined) return isProvider ? [] : { cloud, by: 'cluster', place: undefined, ...mode };
     const place = typeof stated === 'string' || isTemplateText(stated) ? stated : null;
-    return { cloud, by: isProvider ? 'provider' : 'cluster', place };
+    return { cloud, by: isProvider ? 'provider' : 'cluster', place, ...mode };
   });
 }
 

@@ -5,4 +5,6 @@ export interface CloudSign {
   readonly region: string | null;
   /** `image in ECR`, `StorageClass premium-rwo`. */
   readonly text: string;
+  /** All clusters are GKE Autopilot, which charges for pods. */
+  readonly isAutopilot?: true;
 }

@@ -40,7 +40,9 @@ function cloudSign(signed: SignedPod, crossReferences: CrossReferences): CloudSi
   // What the pod says itself takes precedence over pools that it may not use.
   if (first === undefined) return crossReferences.cloudOfPools();
   if (others.some(({ provider }) => provider !== first.provider)) return undefined;
-  return found.find(({ region }) => region !== null) ?? first;
+  const own = found.find(({ region }) => region !== null) ?? first;
+  const clusters = own.provider === 'gcp' ? crossReferences.cloudOfPools() : undefined;
+  return clusters?.provider === 'gcp' && clusters.isAutopilot ? { ...own, isAutopilot: true } : own;
 }
 
 function signsOf(

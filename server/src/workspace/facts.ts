@@ -1,6 +1,7 @@
 import type { NamedModel } from '../catalog/index.ts';
 import type { OwnPrices } from '../cost/custom-prices.ts';
 import { estimateCost, gpusOf } from '../cost/estimate.ts';
+import { clusterPlace } from '../evidence/cluster-places.ts';
 import { poolsOf } from '../evidence/gpu-pools.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
 import { listenerOf } from '../evidence/listening-port.ts';
@@ -226,8 +227,13 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     }
     default:
       if (poolOfFields(groupOf(manifest.apiVersion), kind)) return { type: 'pools', facts: poolsOf(manifest) };
-      return workloadFacts(manifest, options);
+      return placeFacts(manifest) ?? workloadFacts(manifest, options);
   }
+}
+
+function placeFacts(manifest: Manifest): Facts | null {
+  const facts = clusterPlace(manifest);
+  return facts && { type: 'regions', facts };
 }
 
 /** https://kubernetes.io/docs/tasks/run-application/configure-pdb/ */

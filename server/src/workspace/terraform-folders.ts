@@ -1,5 +1,6 @@
 import type { Provider } from '../catalog/index.ts';
 import { normalizeUri } from '../config/places.ts';
+import { clusterKinds } from '../evidence/cluster-places.ts';
 import { type Fields, isFields, isTemplateText } from '../evidence/fields.ts';
 import { regionIn } from '../evidence/pool-fields.ts';
 import { copiesOfModule, localOfEach, nameOfEach } from '../evidence/terraform-copies.ts';
@@ -64,17 +65,24 @@ export function terraformPools({ key, object }: Found, folders: TerraformFolders
     .flatMap(({ values, from }) => terraformPoolsOf(whole, values, (cloud) => folders.placeOf(folder, cloud, from)));
 }
 
-/** The cloud of all clusters, and their region if all are in one. Their files state no GPU pools. */
+/** The cloud of all clusters, and their region if all are in one. Their files state no GPU pools, or no place of them. */
 export function cloudOfClusters(workspace: Workspace): CloudSign | undefined {
-  const clusters = workspace.objects(terraformRegionKind, anyObject, '').all.flatMap(({ key, object }) => {
-    const stated = (factsAs(object, 'regions') ?? []).filter(({ by }) => by === 'cluster');
-    return stated.map(({ cloud }) => ({ cloud, folder: folderOf(key) }));
-  });
+  const clusters = [terraformRegionKind, ...clusterKinds].flatMap((kind) =>
+    workspace.objects(kind, anyObject, '').all.flatMap(({ key, object }) => {
+      const stated = (factsAs(object, 'regions') ?? []).filter(({ by }) => by === 'cluster');
+      return stated.map((one) => ({ ...one, folder: folderOf(key), kind, name: object.name }));
+    }),
+  );
+  const [first] = clusters;
   const [provider, ...others] = new Set(clusters.map(({ cloud }) => cloud));
-  if (provider === undefined || others.length > 0) return undefined;
+  if (first === undefined || provider === undefined || others.length > 0) return undefined;
   const { placeOf } = terraformFolders(workspace);
-  const region = regionIn([...new Set(clusters.map(({ folder }) => placeOf(folder, provider)))]);
-  return { provider, region, text: 'cluster in Terraform' };
+  const places = clusters.map(({ kind, folder, place }) =>
+    kind === terraformRegionKind ? placeOf(folder, provider) : regionIn([typeof place === 'string' ? place : null]),
+  );
+  const text = first.kind === terraformRegionKind ? 'cluster in Terraform' : `${first.kind} ${first.name}`;
+  const mode = clusters.every(({ isAutopilot }) => isAutopilot) ? ({ isAutopilot: true } as const) : {};
+  return { provider, region: regionIn([...new Set(places)]), text, ...mode };
 }
 
 /** A use of a module. */
