@@ -29,13 +29,16 @@ spec:
 
 /** The rows of `gpulint cost` as `file namespace dollars`. */
 async function costs(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  return (await rows(files)).map((one) => `${one.after?.path} ${one.namespace} ${one.after?.hourly?.max.toFixed(2)}`);
+}
+
+async function rows(files: Readonly<Record<string, string>>): Promise<CostJson['workloads']> {
   const cwd = temporaryFolder();
   for (const [name, text] of Object.entries({ ...chart, ...files })) {
     mkdirSync(path.join(cwd, path.dirname(name)), { recursive: true });
     writeFileSync(path.join(cwd, name), text);
   }
-  const { workloads } = JSON.parse((await runCli(['cost', '--format', 'json'], { cwd })).stdout) as CostJson;
-  return workloads.map((one) => `${one.after?.path} ${one.namespace} ${one.after?.hourly?.max.toFixed(2)}`);
+  return (JSON.parse((await runCli(['cost', '--format', 'json'], { cwd })).stdout) as CostJson).workloads;
 }
 
 const application = (helm: string, from = 'path: charts/rank') => `apiVersion: argoproj.io/v1alpha1
@@ -93,6 +96,29 @@ describe('an Application of Argo CD installs a chart', () => {
       'apps/rank.yaml search 1.61',
     ]);
   });
+});
+
+test('objects have the names that the chart makes for their release', async () => {
+  const named = (name: string) => ({
+    'charts/rank/templates/rank.yaml': chart['charts/rank/templates/rank.yaml'].replace(
+      'name: rank}',
+      `name: ${name}}`,
+    ),
+  });
+  const helper = '{{- define "rank.full" -}}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 12 }}{{- end }}\n';
+  const texts = {
+    'charts/rank/templates/_helpers.tpl': helper,
+    ...named('"{{ include "rank.full" . }}"'),
+    'a/app.yaml': application('{releaseName: night}'),
+    'b/helm.yaml': release('  targetNamespace: day\n  values: {replicas: 2}\n'),
+    'c/helmfile.yaml': 'releases: [{name: noon, chart: ../charts/rank}]\n',
+  };
+  const names = async (files: typeof texts) => (await rows(files)).map(({ name }) => name);
+  expect(await names(texts)).toEqual(['night-rank', 'day-rank-ran', 'noon-rank']);
+  // What Helm knows only while it installs stays as written.
+  expect(await names({ ...texts, ...named('"{{ .Release.Revision }}"') })).toEqual(
+    Array(3).fill('{{ .Release.Revision }}'),
+  );
 });
 
 test.each([

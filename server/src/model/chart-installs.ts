@@ -14,6 +14,8 @@ export interface ChartInstall {
   /** In the order in which they are merged. */
   readonly layers: readonly InstallLayer[];
   readonly namespace: string | null;
+  /** The name of the release, with which charts make the names of their objects. */
+  readonly release: string | null;
   /** Where the workloads are shown. */
   readonly at: YamlNode;
 }
@@ -77,6 +79,7 @@ function argoInstalls(root: Cursor, at: YamlNode): readonly ChartInstall[] {
     const inline = object !== undefined ? [{ values: object }] : text === undefined ? [] : [valuesIn(plainText(text))];
     return install(chart, 'repository', [...files, ...inline, ...parameters], {
       namespace: plainText(getIn(spec, 'destination', 'namespace')) ?? null,
+      release: plainText(getIn(helm, 'releaseName') ?? getIn(root, 'metadata', 'name')) ?? null,
       at,
     });
   });
@@ -128,8 +131,12 @@ function fluxInstalls({ root, namespace }: Manifest): readonly ChartInstall[] {
   });
   const maps = items(getIn(spec, 'valuesFrom')).map(fluxMap);
   const values = getIn(spec, 'values')?.node;
+  const [own, target] = [getIn(root, 'metadata', 'name'), getIn(spec, 'targetNamespace')].map(plainText);
+  const prefixed = own !== undefined && target !== undefined ? `${target}-${own}` : own;
+  const release = getIn(spec, 'releaseName');
   return install(plainText(getIn(chart, 'chart')), 'repository', [...files, ...maps, ...(values ? [{ values }] : [])], {
-    namespace: plainText(getIn(spec, 'targetNamespace')) ?? namespace,
+    namespace: target ?? namespace,
+    release: (release === undefined ? prefixed : plainText(release)) ?? null,
     at: root.node,
   });
 }
@@ -159,6 +166,7 @@ function helmfileInstall(release: Cursor): readonly ChartInstall[] {
   const namespace = plainText(getIn(release, 'namespace')) ?? null;
   return install(chart, 'file', [...layers, ...items(getIn(release, 'set')).map(parameter)], {
     namespace,
+    release: plainText(getIn(release, 'name')) ?? null,
     at: release.node,
   });
 }
@@ -167,7 +175,7 @@ function install(
   chart: string | undefined,
   from: ChartInstall['from'],
   layers: readonly (InstallLayer | undefined)[],
-  rest: Pick<ChartInstall, 'namespace' | 'at'>,
+  rest: Pick<ChartInstall, 'namespace' | 'release' | 'at'>,
 ): readonly ChartInstall[] {
   const known = layers.filter((layer) => layer !== undefined);
   return chart === undefined || known.length < layers.length ? [] : [{ chart, from, layers: known, ...rest }];

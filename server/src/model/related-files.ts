@@ -1,7 +1,7 @@
 import type { YamlDocument, YamlMap, YamlNode } from '../yaml/node.ts';
 import { checkLimits, parseDocument, parseYaml } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
-import { type Helpers, readHelpers } from '../yaml/template-helpers.ts';
+import { type Helpers, helpersIn } from '../yaml/template-helpers.ts';
 import { fillFromValues } from '../yaml/template-values.ts';
 import { namesAccelerators } from './accelerators.ts';
 import { autoscaledByValues, autoscaledReplicas } from './autoscaled-template.ts';
@@ -17,6 +17,7 @@ import { patched, withLastPatch } from './kustomize/patches.ts';
 import { lowerDocument } from './lower.ts';
 import { once } from './once.ts';
 import type { ModelOptions } from './options.ts';
+import { installedName } from './release-names.ts';
 import { cardInChart } from './values-card.ts';
 import { parameterDefaults, usesParameters, withParameterDefaults } from './workflow-defaults.ts';
 import type { Workload } from './workload.ts';
@@ -58,6 +59,8 @@ export interface InstalledChart extends ChartRelease {
   readonly files: ReadonlyMap<string, SourceFile>;
   /** The texts of values that the install reads from ConfigMaps, by `JSON.stringify` of the layer. */
   readonly maps: ReadonlyMap<string, string>;
+  /** Its Chart.yaml. */
+  readonly file: SourceFile;
 }
 
 /** The objects to which a kustomize patch applies, with all other patches of the kustomization applied. */
@@ -279,7 +282,7 @@ function readingsOfChart(
 /** The templates of a chart with its values and all those that an install names. */
 function readingsOfInstall(
   install: ChartInstall,
-  { values, templates, helpers, files, maps }: InstalledChart,
+  { values, templates, helpers, files, maps, file }: InstalledChart,
 ): readonly Reading[] {
   const ofChart = values && chartValues('values.yaml', values.text)?.root;
   const layers = install.layers.flatMap((layer) => {
@@ -289,10 +292,12 @@ function readingsOfInstall(
   });
   const [first, ...rest] = ofChart === undefined ? layers : [ofChart, ...layers];
   const merged = rest.reduce((below, layer) => mergeStrategic(below, layer, false), first ?? emptyMap);
-  const identity = install.namespace === null ? {} : { identity: { namespace: install.namespace } };
+  const { namespace, release } = install;
+  const named = { release, file, helpers: helpers && helpersIn(helpers) };
   return documentsOf({ templates, helpers }, merged).flatMap(({ made, readWith, filled }) => {
     const shown = placed(made, install.at);
-    return shown === undefined ? [] : [{ root: shown, readWith, ...identity, ...filled }];
+    const identity = { ...(namespace !== null && { namespace }), ...installedName(made, merged, named) };
+    return shown === undefined ? [] : [{ root: shown, readWith, identity, ...filled }];
   });
 }
 
@@ -313,9 +318,6 @@ function filledWith(document: YamlDocument, values: YamlNode, helpers?: Helpers)
   const roots = filled.length > 0 || document.root === null ? filled : [document.root];
   return roots.map(external);
 }
-
-/** The named templates in a file. */
-export const helpersIn = once(({ text }: SourceFile): Helpers => readHelpers(text));
 
 const documentsIn = once(({ text }: SourceFile) => (checkLimits(text) === null ? parseYaml(text).documents : []));
 

@@ -5,8 +5,9 @@ import type { SourceFile } from '../model/kustomize/built-object.ts';
 import { kustomizationNames } from '../model/kustomize/kustomization.ts';
 import { mergeStrategic } from '../model/kustomize/merge.ts';
 import { once } from '../model/once.ts';
-import { type ChartValues, chartValues, helpersIn, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
+import { type ChartValues, chartValues, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
 import type { YamlMap } from '../yaml/node.ts';
+import { helpersIn } from '../yaml/template-helpers.ts';
 import { chartAround, partsOf } from './chart-parts.ts';
 import { relatedToInstalls, templatesIn, wholeChart } from './installed-charts.ts';
 

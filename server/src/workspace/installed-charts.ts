@@ -42,7 +42,8 @@ async function installedChart(
   const folders = foldersAbove(uri);
   for (const root of (from === 'file' ? folders.slice(0, 1) : folders).filter(reaches)) {
     const folder = resolvePath(`${root}/`, chart);
-    if (folder === undefined || !reaches(folder) || (await read(`${folder}/Chart.yaml`)) === undefined) continue;
+    const file = folder !== undefined && reaches(folder) ? await read(`${folder}/Chart.yaml`) : undefined;
+    if (folder === undefined || file === undefined) continue;
     const templates = await templatesIn(`${folder}/templates`, read, list);
     if (templates.length === 0) return undefined;
     const files = new Map<string, SourceFile>();
@@ -55,13 +56,13 @@ async function installedChart(
       }
       if (!('file' in layer)) continue;
       const place = resolvePath(`${layer.from === 'chart' ? folder : root}/`, layer.file);
-      const file = place !== undefined && reaches(place) ? await read(place) : undefined;
+      const layered = place !== undefined && reaches(place) ? await read(place) : undefined;
       // Values that are not known may change everything.
-      if (file === undefined && !layer.optional) return undefined;
-      if (file !== undefined) files.set(layer.file, file);
+      if (layered === undefined && !layer.optional) return undefined;
+      if (layered !== undefined) files.set(layer.file, layered);
     }
     const helpers = await read(`${folder}/templates/_helpers.tpl`);
-    return { values: await read(`${folder}/values.yaml`), templates, helpers, files, maps };
+    return { values: await read(`${folder}/values.yaml`), templates, helpers, files, maps, file };
   }
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { emptyScalar } from './draft.ts';
 import type { YamlNode } from './node.ts';
+import { once } from './once.ts';
 import { checkLimits, parseYaml } from './parse.ts';
 import { findActions, isControl, outputIndent, type TemplateAction, wordsOf } from './template-action.ts';
 import type { BuiltIns, Include, Scope } from './template-expression.ts';
@@ -15,6 +16,9 @@ export interface Helpers {
   /** What they make with the values of a chart, as far as it was needed. */
   readonly made: WeakMap<YamlNode, Map<string, Made>>;
 }
+
+/** The named templates in a file. The same object means the same text. */
+export const helpersIn = once(({ text }: { readonly text: string }): Helpers => readHelpers(text));
 
 /** Reads the `define` blocks of a file of helpers. */
 export function readHelpers(text: string): Helpers {
