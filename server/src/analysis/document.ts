@@ -26,6 +26,7 @@ import { partialDocument } from '../yaml/partial.ts';
 import { ownCopy } from '../yaml/texts.ts';
 import { missingIn, withChartValues, withDefaults } from './chart-findings.ts';
 import { fitQuestion } from './fit-question.ts';
+import { amongPools } from './kustomize-pools.ts';
 import { withPatchFindings } from './patch-findings.ts';
 
 /** The analysis of one document. Lazy, and memoized by the document's text. Spans are relative to `base`. */
@@ -143,7 +144,9 @@ export function analyzeDocument(
     const { workloads } = lowered();
     const related = relatedFiles();
     if (!hasRelatedFiles(rendered, related)) return workloads;
-    return withRelatedFiles(document(), workloads, related, config, crossReferences);
+    const { built } = related;
+    const references = built === undefined ? crossReferences : amongPools(built, config, input.uri, crossReferences);
+    return withRelatedFiles(document(), workloads, related, config, references);
   });
   const costOf = once((workload: Workload) =>
     estimateCost(workload, config.prices, config.training?.stepSeconds ?? null),

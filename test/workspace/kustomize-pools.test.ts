@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { deploymentOf } from '../support/deployment.ts';
+import { kustomizeProject } from './kustomize-project.ts';
+
+const server = (select: string) =>
+  deploymentOf(`${select}
+containers: [{name: serve, image: registry.example.com/serve:1, resources: {limits: {nvidia.com/gpu: 1}}}]
+`);
+const pool = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: cards}
+spec:
+  template:
+    metadata: {labels: {room: cards}}
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: plain}
+      requirements:
+        - {key: node.kubernetes.io/instance-type, operator: In, values: [g6.2xlarge]}
+        - {key: karpenter.sh/capacity-type, operator: In, values: [spot]}
+`;
+const base = {
+  'base/kustomization.yaml': 'resources: [pool.yaml, server.yaml]\n',
+  'base/pool.yaml': pool,
+  'base/server.yaml': server('nodeSelector: {room: cards}'),
+};
+
+async function costs(path: string, files: Readonly<Record<string, string>>) {
+  const file = await kustomizeProject({ ...base, ...files }).fileAt(path);
+  return file.documents.flatMap(({ costed, costOf }) => costed.map((one) => costOf(one).cost?.hourly));
+}
+
+const patch = (path: number, value: string) => `patches:
+  - target: {kind: NodePool}
+    patch: |-
+      - {op: replace, path: /spec/template/spec/requirements/${path}/values, value: [${value}]}
+`;
+const inOverlay = (more: string, files: Readonly<Record<string, string>> = {}) =>
+  costs('prod/kustomization.yaml', { 'prod/kustomization.yaml': `resources: [../base]\n${more}`, ...files });
+
+// A g6.2xlarge costs 0.5019 on spot and 0.9776 on demand, a g6.4xlarge 0.5976 on spot.
+test('pods of an overlay land on its pools with its patches', async () => {
+  expect(await inOverlay(patch(1, 'on-demand'))).toEqual([{ min: 0.9776, max: 0.9776 }]);
+  expect(await inOverlay(patch(0, 'g6.4xlarge'))).toEqual([{ min: 0.5976, max: 0.5976 }]);
+  expect(await inOverlay('')).toEqual([{ min: 0.5019, max: 0.5019 }]);
+  expect(await costs('base/kustomization.yaml', {})).toEqual([{ min: 0.5019, max: 0.5019 }]);
+});
+
+test('pods that select nothing, too, and pods that select another pool do not', async () => {
+  const unselected = { 'base/server.yaml': server('tolerations: []') };
+  expect(await inOverlay(patch(1, 'on-demand'), unselected)).toEqual([{ min: 0.9776, max: 0.9776 }]);
+  const other = {
+    'base/server.yaml': server('nodeSelector: {room: others}'),
+    'nodes/pool.yaml': pool.replace('g6.2xlarge', 'g6.4xlarge').replaceAll('cards', 'others'),
+  };
+  expect(await inOverlay(patch(1, 'on-demand'), other)).toEqual([{ min: 0.5976, max: 0.5976 }]);
+});
