@@ -21,6 +21,18 @@ describe('files of Terraform', () => {
     expect(status).toBe(2);
   });
 
+  test('are no failure if their costs are asked for, with the values that other files of the folder set', async () => {
+    const cwd = folder();
+    const variables = 'provider "aws" {\n  region = var.region\n}\nvariable "region" {\n  default = "eu-west-1"\n}\n';
+    writeFileSync(path.join(cwd, 'pool.tf'), `${pool}${variables}`);
+    writeFileSync(path.join(cwd, 'terraform.tfvars'), 'region = "eu-central-1"\n');
+    const { stdout, stderr, status } = await runCli(['cost', '--no-color', 'pool.tf'], { cwd });
+    // A g5.12xlarge costs 7.09282 in Frankfurt.
+    expect(stdout).toContain('g5.12xlarge · $7.09/h on demand per node');
+    expect(stderr).not.toContain(reason);
+    expect(status).toBe(0);
+  });
+
   test('are not all that a folder needs', async () => {
     const { stdout, stderr, status } = await runCli(['check', '.'], { cwd: folder() });
     expect(stderr).toContain(reason);

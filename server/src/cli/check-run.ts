@@ -111,7 +111,8 @@ export async function startRun(
       analysis.setConfig(config);
       const content = await contentOf(input, reach, kept.get(input.file));
       if (content.kind !== 'text' || !isTerraform(input.file)) return checkFile(analysis, input, content, how);
-      const text = textIn(input.file, content.text);
+      // Costs list its pools.
+      const text = textIn(input.file, content.text) ?? (options.readsTerraform === true ? '' : undefined);
       return text === undefined
         ? checkFile(analysis, input, { kind: 'skipped', reason: terraformReason }, how)
         : checkFile(analysis, input, { ...content, text }, { ...how, fix: undefined, partOf: config });

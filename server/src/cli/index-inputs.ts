@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Analysis } from '../analysis.ts';
 import type { ProjectConfig } from '../config.ts';
@@ -37,8 +38,36 @@ export function indexInputs(analysis: Analysis, inputs: readonly ConfiguredInput
     size += bytes.length;
     kept.set(one.input.file, bytes);
   }
+  for (const one of besideTerraform(inputs)) indexInput(analysis, one, reach, kept);
   return kept;
 }
+
+/** The other files of Terraform in the folders of those that are named: they state the values of their variables. */
+function besideTerraform(inputs: readonly ConfiguredInput[]): readonly ConfiguredInput[] {
+  const known = new Set(inputs.map(({ input }) => input.file));
+  const folders = new Map<string, ProjectConfig>();
+  for (const { input, config } of inputs)
+    if (input.folder === null && isTerraform(input.file)) folders.set(path.dirname(input.file), config);
+  return [...folders].flatMap(([folder, config]) =>
+    namesIn(folder).flatMap((name): ConfiguredInput | readonly ConfiguredInput[] => {
+      const file = path.join(folder, name);
+      return known.has(file) ? [] : { input: { file, path: file, folder }, config };
+    }),
+  );
+}
+
+/** Sorted. More files than the limit are no module. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    const entries = fs.readdirSync(folder, { withFileTypes: true });
+    const names = entries.flatMap((entry) => (entry.isFile() && isTerraform(entry.name) ? entry.name : []));
+    return names.length > maxBeside ? [] : names.sort();
+  } catch {
+    return [];
+  }
+}
+
+const maxBeside = 200;
 
 /** Adds a file, or replaces it after its content has changed. @returns its bytes */
 export function indexInput(
