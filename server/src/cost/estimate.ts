@@ -242,7 +242,9 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   const isCommitted = selected.every(({ prices }) => prices.every(({ offer }) => offer.own === 'commitment'));
   if ((capacity === 'reserved' || capacity === 'flex') && !isOwn) return { kind: 'capacityNotPriced', capacity };
   const billing = billingOf(placement);
-  if (billing !== undefined && billing !== 'premium' && !isOwn) return { kind: 'capacityNotPriced', capacity: billing };
+  const sign = placement.billing === undefined ? placement.sign?.()?.text : undefined;
+  if (billing !== undefined && billing !== 'premium' && !isOwn)
+    return { kind: 'capacityNotPriced', capacity: billing, ...(sign !== undefined && { sign }) };
   if (selected.some(({ prices }) => prices.length === 0)) {
     const on = (place: Placement, pricing: Pricing) =>
       models.map((model) => quote(model, pricedDevices(model, accelerator), place, pricing, own));

@@ -62,7 +62,7 @@ export function noEstimateWords(reason: NoEstimate): string {
       return `A pod requests ${parts.join(' and ')}, more than any eligible machine has`;
     }
     case 'capacityNotPriced':
-      return capacityWords[reason.capacity];
+      return `${capacityWords[reason.capacity]}${reason.sign === undefined ? '' : ` (inferred from ${reason.sign})`}`;
     case 'priceUnknown':
       return `${priceWords(reason)}${reason.spot === undefined ? '' : `; ${spotWords(reason.spot)}`}`;
   }

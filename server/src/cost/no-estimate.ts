@@ -33,7 +33,12 @@ export type NoEstimate =
   /** No known machine that the pods may run on has their CPU and memory. */
   | { readonly kind: 'podTooLarge'; readonly needs: PodNeeds }
   /** Reservations, flex-start and pods on Autopilot or Cloud Run have no list price. */
-  | { readonly kind: 'capacityNotPriced'; readonly capacity: 'reserved' | 'flex' | 'autopilot' | 'cloud-run' }
+  | {
+      readonly kind: 'capacityNotPriced';
+      readonly capacity: 'reserved' | 'flex' | 'autopilot' | 'cloud-run';
+      /** What says so, if it is not the pod: `cluster in Terraform`. */
+      readonly sign?: string;
+    }
   | {
       readonly kind: 'priceUnknown';
       readonly models: readonly string[];

@@ -42,7 +42,7 @@ function cloudSign(signed: SignedPod, crossReferences: CrossReferences): CloudSi
   if (others.some(({ provider }) => provider !== first.provider)) return undefined;
   const own = found.find(({ region }) => region !== null) ?? first;
   const clusters = own.provider === 'gcp' ? crossReferences.cloudOfPools() : undefined;
-  return clusters?.provider === 'gcp' && clusters.isAutopilot ? { ...own, isAutopilot: true } : own;
+  return clusters?.provider === 'gcp' && clusters.isAutopilot ? { ...clusters, region: own.region } : own;
 }
 
 function signsOf(
