@@ -1,18 +1,18 @@
 import { titleOf } from '../catalog/program-records.ts';
 import {
   declaredPort,
-  declaredPorts,
   type ListeningPort,
   listeningPort,
   mayListen,
   portNumber,
   servesOnePort,
 } from '../evidence/listening-port.ts';
+import { isElsewhere, isScraped, metricsElsewhere, strayMetricsPort } from '../evidence/metrics-port.ts';
 import { probesOf } from '../evidence/probes.ts';
 import { isAlone } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { lookUp } from '../model/manifest.ts';
-import type { Container, PodSet } from '../model/workload.ts';
+import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
   asBoolean,
@@ -42,7 +42,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * set `PORT` to 80. Knative and KServe use `containerPort`, or port 8080 without `ports`. Of other servers, the port is known if a flag,
  * a variable or a probe names the same one as `containerPort`, which does not change it. A probe
  * on another port fails: the pod never becomes ready, or keeps restarting while it holds its GPUs. Requests through a Service to another
- * port are refused. Prometheus gets no metrics from another port, which annotations of the pod or its Service name, even if `ports` declares it.
+ * port are refused. Prometheus gets no metrics from another port, which annotations of the pod or its Service name, even if `ports` declares it. A port that `ports` declares for metrics is
+ * reported by itself (as information, unless a Service has it).
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -109,8 +110,8 @@ export default defineRule({
     if (server === undefined) return;
     checkProbes(server, container, context);
     checkKnative(server, container, context);
-    checkServices(server, container, context);
-    checkScraping(server, container, context);
+    const isReported = [checkServices(server, container, context), checkScraping(server, container, context)];
+    if (!isReported.includes(true)) checkMetricsPort(server, container, context);
     if (workload.partial) checkChartServices(server, container, context);
   },
 });
@@ -222,76 +223,57 @@ function checkChartServices(server: ListeningPort, container: Container, { workl
   }
 }
 
-/** Whether certainly nothing in the pod listens on a port, although the server is right elsewhere. */
-function isElsewhere(port: number | undefined, server: ListeningPort, container: Container): boolean {
-  // Servers talk with each other on ports of their own.
-  if (container.args.concat(container.command).some(({ value }) => talks.test(value))) return false;
-  return isUnanswered(port, server, container) && !declaredPorts(container).includes(port ?? 0);
-}
-
-/** Whether no HTTP server of the pod answers on a port, which `ports` may declare all the same. */
-function isUnanswered(port: number | undefined, server: ListeningPort, container: Container): boolean {
-  if (isUnseen(getIn(container.at, 'ports')) || port === undefined || port === server.port) return false;
-  return !server.declared && servesOnePort.has(server.program) && !mayListen(port, server, container);
-}
-
-const talks = /--(?:kv-|disaggregation-|data-parallel-|nnodes|dist-)/;
-
-/** The ports for metrics of Istio, Linkerd and Consul. Dapr needs annotations of the pod. */
-const meshPorts: ReadonlySet<number> = new Set([15020, 15090, 4191, 20200]);
-const injects = /inject|^dapr\.io\/|sidecar/;
-
-/** Whether flags of Triton say on which ports it has gRPC and metrics, or that it has no metrics. */
-function movesPorts({ command, args }: Container): boolean {
-  return [...command, ...args].some(({ value }) => /grpc-port|metrics/.test(value));
-}
-
 /** The annotation by which many Prometheus set-ups find the port for metrics. */
-function checkScraping(server: ListeningPort, container: Container, { podSet, document, report }: PodSetContext): void {
+function checkScraping(
+  server: ListeningPort,
+  container: Container,
+  { podSet, document, report }: PodSetContext,
+): boolean {
   const [scrape, port] = ['scrape', 'port'].map((key) => lookUp(podSet.annotations, `prometheus.io/${key}`));
   const written = port === undefined || isTemplated(port.at) ? undefined : portNumber(port.value, container);
   const metrics = metricsElsewhere(written, server, container, podSet);
-  if (port === undefined || scrape?.value !== 'true' || metrics === undefined) return;
+  if (port === undefined || scrape?.value !== 'true' || metrics === undefined) return false;
   report({
     message: `The annotations tell Prometheus to scrape port ${written}, but ${titleOf(server.program)} ${metrics === server.port ? 'listens' : 'has its metrics'} on ${metrics}: it gets no metrics`,
     span: spanOf(port.at),
     fixes: () => [fix(`Use port ${metrics}`, 'unsafe', replaceScalar(document, port.at, String(metrics)))],
   });
+  return true;
 }
 
-/** Whether annotations of the pods name a port that may have metrics. */
-function isScraped(server: ListeningPort, container: Container, podSet: PodSet): boolean {
-  const [scrape, at] = ['scrape', 'port'].map((key) => lookUp(podSet.annotations, `prometheus.io/${key}`));
-  const port = portNumber(at?.value, container);
-  return (
-    scrape?.value === 'true' && port !== undefined && metricsElsewhere(port, server, container, podSet) === undefined
-  );
-}
-
-/** The port on which a server has its metrics, if it certainly has none on this one. */
-function metricsElsewhere(
-  port: number | undefined,
+/** Reports a port that only `ports` and Services say is for metrics. */
+function checkMetricsPort(
   server: ListeningPort,
   container: Container,
-  { labels, annotations }: PodSet,
-): number | undefined {
-  const isTriton = server.program === 'tritonserver' && (port === server.port || port === 8001);
-  if (isTriton ? movesPorts(container) : !isUnanswered(port, server, container)) return undefined;
-  // The proxies that meshes inject have ports of their own.
-  if (meshPorts.has(port ?? 0) || [...labels, ...annotations].some(({ at }) => injects.test(keyOf(at))))
-    return undefined;
-  return isTriton ? 8002 : server.port;
+  { podSet, workload, crossReferences, report }: PodSetContext,
+): void {
+  const stray = strayMetricsPort(server, container, podSet);
+  // Annotations can lead Prometheus to the right port.
+  if (stray === undefined || isScraped(server, container, podSet)) return;
+  const labels = podSet.labels.map(({ value, at }): [string, string] => [keyOf(at), value]);
+  const services = labels.length === 0 ? [] : crossReferences.servicesOf(workload.namespace, tableOf(labels));
+  if (services.some(({ facts }) => portNumber(facts.scraped ?? undefined, container) === stray.right)) return;
+  const isUsed = services.some(
+    ({ siblingFolder, facts }) =>
+      !siblingFolder && facts.targets?.some((target) => portNumber(target, container) === stray.port) === true,
+  );
+  report({
+    ...(!isUsed && { severity: 'info' }),
+    message: `Port ${stray.port} is declared for metrics, but ${titleOf(server.program)} ${stray.right === server.port ? 'listens only' : 'has them'} on ${stray.right}: Prometheus gets none there`,
+    span: spanOf(stray.at),
+  });
 }
 
-function checkServices(server: ListeningPort, container: Container, context: PodSetContext): void {
+/** Whether a Service with a port on which the server does not listen has been reported. */
+function checkServices(server: ListeningPort, container: Container, context: PodSetContext): boolean {
   const { podSet, workload, crossReferences, report } = context;
   const labels = podSet.labels.map(({ value, at }): [string, string] => [keyOf(at), value]);
-  if (labels.length === 0 || container.image === undefined) return;
+  if (labels.length === 0 || container.image === undefined) return false;
   const services = crossReferences.servicesOf(workload.namespace, tableOf(labels));
   const portsOf = ({ facts }: (typeof services)[number]) =>
     facts.targets?.map((one) => portNumber(one, container)) ?? [];
   // Next to a Service with the right port, another one can be for metrics.
-  if (server.declared && services.some((service) => portsOf(service).includes(server.port))) return;
+  if (server.declared && services.some((service) => portsOf(service).includes(server.port))) return false;
   for (const service of services) {
     const { name, file, siblingFolder, facts } = service;
     const ports = portsOf(service);
@@ -309,7 +291,7 @@ function checkServices(server: ListeningPort, container: Container, context: Pod
         message: `The annotations of Service ${shorten(name, 26)} tell Prometheus to scrape port ${scraped}, but ${titleOf(server.program)} ${metrics === server.port ? 'listens' : 'has its metrics'} on ${metrics}: it gets no metrics`,
         span: spanOf(place ?? container.image.at),
       });
-      return;
+      return true;
     }
     const surplus = ports.includes(server.port)
       ? ports.find((port) => isElsewhere(port, server, container))
@@ -320,7 +302,7 @@ function checkServices(server: ListeningPort, container: Container, context: Pod
         message: `Service ${shorten(name, 30)} also sends requests to port ${surplus}, but ${titleOf(server.program)} listens only on ${server.port}: nothing answers there`,
         span: spanOf(getIn(container.at, 'name') ?? container.image.at),
       });
-      return;
+      return true;
     }
     if (ports.some((port) => port === undefined || port === server.port || mayListen(port, server, container)))
       continue;
@@ -333,6 +315,7 @@ function checkServices(server: ListeningPort, container: Container, context: Pod
       span: spanOf(place ?? container.image.at),
     });
     // Hundreds of Services may select the same pods.
-    return;
+    return true;
   }
+  return false;
 }
