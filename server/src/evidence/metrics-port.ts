@@ -37,18 +37,22 @@ export function isScraped(server: ListeningPort, container: Container, podSet: P
   );
 }
 
+/** Whether labels or annotations of pods may add the proxy of a mesh, which has metrics, too. */
+export function isMeshed({ labels, annotations }: PodSet): boolean {
+  return [...labels, ...annotations].some(({ at }) => injects.test(keyOf(at)));
+}
+
 /** The port on which a server has its metrics, if it certainly has none on this one. */
 export function metricsElsewhere(
   port: number | undefined,
   server: ListeningPort,
   container: Container,
-  { labels, annotations }: PodSet,
+  podSet: PodSet,
 ): number | undefined {
   const isTriton = server.program === 'tritonserver' && (port === server.port || port === 8001);
   if (isTriton ? movesPorts(container) : !isUnanswered(port, server, container)) return undefined;
   // The proxies that meshes inject have ports of their own.
-  if (meshPorts.has(port ?? 0) || [...labels, ...annotations].some(({ at }) => injects.test(keyOf(at))))
-    return undefined;
+  if (meshPorts.has(port ?? 0) || isMeshed(podSet)) return undefined;
   return isTriton ? 8002 : server.port;
 }
 

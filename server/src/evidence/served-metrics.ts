@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
@@ -29,6 +30,22 @@ export function missingMetricsFlag(container: Container): string | undefined {
   const isHidden = words.some((word) => word.dynamic && !flags.some(({ valueWord }) => valueWord === word));
   const names = processInput(container).env.map(({ name }) => name);
   return isHidden || names.some((name) => /METRICS|ARGS|FLAGS|OPTS/.test(name)) ? undefined : `--${flag}`;
+}
+
+/**
+ * Servers with all their metrics at /metrics, and at no other path.
+ * https://docs.vllm.ai/en/latest/usage/metrics/ https://docs.sglang.io/references/production_metrics.html
+ * https://github.com/huggingface/text-generation-inference/blob/main/router/src/server.rs
+ * https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/user_guide/metrics.html
+ */
+const atMetrics = wordSet('vllm sglang llama-server text-generation-launcher text-embeddings-router tritonserver');
+
+/** Whether a server certainly has no metrics at a path. A first part of it may be the server's own prefix (`--root-path`). */
+export function lacksMetricsAt(path: string, program: string): boolean {
+  const own = path.replace(/^\/|\/$/g, '');
+  const [prefix = ''] = own.split('/');
+  if (!atMetrics.has(program) || own === 'metrics' || !/^[\w./-]*$/.test(own)) return false;
+  return !own.endsWith('/metrics') || /^(?:api|v\d)$/.test(prefix);
 }
 
 /** A metric of one kind of server in a query or in the name of a metric, and the program that exports it. */

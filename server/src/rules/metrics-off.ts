@@ -1,26 +1,40 @@
 import { titleOf } from '../catalog/program-records.ts';
 import { type ListeningPort, listeningPort, portNumber } from '../evidence/listening-port.ts';
+import { isMeshed } from '../evidence/metrics-port.ts';
 import { type Monitor, monitorOf } from '../evidence/monitors.ts';
-import { missingMetricsFlag } from '../evidence/served-metrics.ts';
+import { lacksMetricsAt, missingMetricsFlag } from '../evidence/served-metrics.ts';
 import { isAlone } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Referenced } from '../model/cross-references.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Container } from '../model/workload.ts';
 import type { WorkloadFacts } from '../model/workload-facts.ts';
-import { asText, getIn, isIncomplete, isTemplated, isUnseen, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { fix } from '../rewrite/fix.ts';
+import {
+  asText,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  isUnseen,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { tableOf } from '../yaml/table.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
- * Prometheus should scrape a model server that exports no metrics, or its annotations are on an object that Prometheus ignores.
+ * Prometheus should scrape a model server that exports no metrics or has them at another path, or its annotations are on an object that Prometheus ignores.
  *
  * ## Why
  *
  * SGLang has metrics only with `--enable-metrics`, and llama.cpp's server only with `--metrics`. Without the flag, every scrape fails:
  * dashboards stay empty, alerts never fire, and what scales on these metrics does not scale. The annotations `prometheus.io/scrape` and
  * `prometheus.io/port` belong on pods or Services: Prometheus looks for no Deployments, so those on a Deployment itself have no effect.
+ * vLLM, SGLang, Triton and Hugging Face's servers have their metrics at `/metrics` and answer 404 at `/v1/metrics`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -54,9 +68,13 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: Prometheus stores metrics for the first time.
+ *
  * ## When it is silent
  *
- * For servers that have metrics by default, such as vLLM; if a settings file, a variable or a template may hold the flag; next to other containers,
+ * For the flag of servers that have metrics by default, such as vLLM; if a settings file, a variable or a template may hold the flag; next to other containers,
  * which may have metrics; for annotations of a Deployment next to those of its pods or Service; for annotations with another port, which server-port reports; and for monitors of objects in other files.
  *
  * ## Sources
@@ -73,7 +91,9 @@ export default defineRule({
     if (monitor === undefined || isIncomplete(metadata) || isUnseen(getIn(metadata, 'namespace'))) return;
     const [first, ...others] = selectedBy(monitor, context);
     const server = first?.file === null && others.length === 0 ? first.facts.server : null;
-    if (first === undefined || server === null || server.metricsFlag === null) return;
+    if (first === undefined || server === null) return;
+    for (const endpoint of monitor.endpoints) checkPath(getIn(endpoint, 'path'), server.program, endpoint, context);
+    if (server.metricsFlag === null) return;
     context.report({
       message: `${first.kind} ${shorten(first.name, 40)} runs ${titleOf(server.program)}, which has no metrics without ${server.metricsFlag}: Prometheus gets none`,
       span: keySpanOf(monitor.selector),
@@ -99,11 +119,31 @@ export default defineRule({
   container(container, context) {
     const { podSet, workload } = context;
     if (container.type !== 'app' || !requestsAccelerators(podSet) || !isAlone(container, podSet, workload)) return;
+    const server = listeningPort(container);
+    if (server === undefined) return;
+    const [scrape, path] = ['scrape', 'path'].map((key) => lookUp(podSet.annotations, `prometheus.io/${key}`));
+    if (scrape?.value === 'true' && !isMeshed(podSet)) checkPath(path?.at, server.program, undefined, context);
     const flag = missingMetricsFlag(container);
-    const server = flag === undefined ? undefined : listeningPort(container);
-    if (flag !== undefined && server !== undefined) checkAnnotations(flag, server, container, context);
+    if (flag !== undefined) checkAnnotations(flag, server, container, context);
   },
 });
+
+/** Reports a path for metrics that the server does not have. The proxies of meshes have other paths. */
+function checkPath(
+  at: Cursor | undefined,
+  program: string,
+  endpoint: Cursor | undefined,
+  { document, report }: Pick<RuleContext, 'document' | 'report'>,
+): void {
+  const path = isUnseen(at) ? undefined : asText(at);
+  if (at === undefined || path === undefined || isIncomplete(endpoint) || !lacksMetricsAt(path, program)) return;
+  if (/stats|envoy/.test(`${path} ${asText(getIn(endpoint, 'port')) ?? ''}`)) return;
+  report({
+    message: `Prometheus should read ${shorten(path, 40)}, but ${titleOf(program)} has its metrics at /metrics: it gets none`,
+    span: spanOf(at),
+    fixes: () => [fix('Use /metrics', 'unsafe', replaceScalar(document, at, '/metrics'))],
+  });
+}
 
 /** The workloads whose pods a monitor reads. */
 function selectedBy(
