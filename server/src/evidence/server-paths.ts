@@ -56,8 +56,7 @@ function pathsOfOthers(container: Container): ServerPaths | undefined {
   const health = found && healthOf[found.program];
   if (found === undefined || health === undefined) return undefined;
   if ([...container.command, ...container.args].some(({ value }) => prefixed.test(value))) return undefined;
-  const status = found.program === 'tritonserver' ? 400 : 404;
-  return { name: titleOf(found.program), health, port: String(found.port), status };
+  return { name: titleOf(found.program), health, port: String(found.port), status: statusOf(found.program) };
 }
 
 const healthOf = table<string>({
@@ -70,11 +69,23 @@ const healthOf = table<string>({
   llama_cpp: '/v1/models',
 });
 
+/** The path of health checks of a server by its program, and what it answers to others; undefined for unknown ones. */
+export function healthOfProgram(program: string): Omit<ServerPaths, 'port'> | undefined {
+  if (program === 'vllm') return { name: 'vLLM', health: '/health', status: 404 };
+  if (program === 'ollama') return { name: 'Ollama', health: '/', status: 404 };
+  const health = healthOf[program];
+  return health === undefined ? undefined : { name: titleOf(program), health, status: statusOf(program) };
+}
+
+function statusOf(program: string): ServerPaths['status'] {
+  return program === 'tritonserver' ? 400 : 404;
+}
+
 /** A prefix of all paths. */
 const prefixed = /--(?:api-prefix|root-path)/;
 
 /** Whether a path is an address of health checks that the server does not have. */
-export function isForeignHealthPath(path: string, { name, health }: ServerPaths): boolean {
+export function isForeignHealthPath(path: string, { name, health }: Pick<ServerPaths, 'name' | 'health'>): boolean {
   const own = path.replace(/(?<=.)\/$/, '');
   if (name === 'vLLM' || name === 'Ollama')
     return own !== health && (own === '/' || foreign.has(own) || (health === '/' && ownOfVllm.has(own)));

@@ -77,7 +77,7 @@ export interface ServiceFacts {
   readonly scraped: string | null;
   /** As written, or the default ClusterIP; null if it is unknown or if its annotations set how a load balancer reaches it. */
   readonly type: string | null;
-  /** Its annotations set the health check of GKE's load balancer, or may. */
+  /** Its annotations set the health check of the load balancer behind an Ingress, or may. */
   readonly hasHealthCheck: boolean;
 }
 

@@ -1,6 +1,6 @@
-import { titleOf } from '../catalog/program-records.ts';
 import { oneOf, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { hoursIn } from '../evidence/go-duration.ts';
+import { type BalancerMistake, ingressBalancerMistakes, serviceBalancerMistakes } from '../evidence/load-balancers.ts';
 import { backendsOf } from '../evidence/route-backends.ts';
 import {
   httpRouteMistakes,
@@ -30,7 +30,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A setting of an Ingress or a route is ignored or rejected, or keeps requests from their server.
+ * A setting of an Ingress, a route or a load balancer is ignored or rejected, or keeps requests from their server.
  *
  * ## Why
  *
@@ -39,7 +39,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * is `/`, too. The server answers 404 and holds its GPUs. Controllers ignore the annotations of others, and ingress-nginx those that it does not have
  * (`read-timeout`) or cannot read (`proxy-body-size: 100MB`). Since 1.12, it rejects a regular expression in a path of type Prefix or Exact by default. Other
  * controllers also have no wildcards in them: `/` means all paths. Without an httpGet readinessProbe, GKE's load balancer checks the path `/`, on which vLLM has no page, and sends no requests.
- * AWS's sends them to node ports by default, which a Service of type ClusterIP does not have (information). Timeouts of an HTTPRoute or a VirtualService have a unit, and `backendRequest` is not
+ * AWS's checks `/` unless `healthcheck-path` is set, and a Service of type LoadBalancer the path that its annotations name: pods that answer 404 do not count as healthy.
+ * AWS's sends requests to node ports by default, which a Service of type ClusterIP does not have (information). Timeouts of an HTTPRoute or a VirtualService have a unit, and `backendRequest` is not
  * longer than `request`; the API server rejects others. Knative, also behind KServe, rejects a timeout above 600 s, unless the cluster sets another maximum
  * (information).
  *
@@ -83,7 +84,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: requests last longer than before.
+ * Unsafe: requests last longer than before, or reach other pods.
  *
  * ## When it is silent
  *
@@ -109,6 +110,8 @@ export default defineRule({
   manifest(manifest, context) {
     const { kind, root } = manifest;
     if (kind === 'Ingress') checkIngress(manifest, context);
+    else if (kind === 'Service' && manifest.apiVersion === 'v1')
+      reportBalancers(serviceBalancerMistakes(manifest, context.crossReferences), context);
     else if (kind === 'HTTPRoute') {
       reportAll(httpRouteMistakes(root), kind, context);
       for (const timeouts of placesAt(root, 'spec.rules.*.timeouts')) checkTimeouts(timeouts, context);
@@ -138,8 +141,7 @@ function checkIngress(manifest: Manifest, context: RuleContext): void {
     });
   checkAnnotations(annotations, asText(named), context);
   reportAll(ingressMistakes(root, pathReader(annotations, asText(named) ?? '')), 'Ingress', context);
-  if (/^gce(?:-internal)?$/.test(asText(named) ?? '')) checkHealth(manifest, context);
-  if (asText(named) === 'alb') checkTargets(manifest, context);
+  reportBalancers(ingressBalancerMistakes(manifest, asText(named) ?? '', crossReferences), context);
   if (named !== undefined && !/nginx/.test(asText(named) ?? '')) return;
   for (const what of ['connect', 'send', 'read']) {
     const at = getIn(annotations, `${prefix}proxy-${what}-timeout`);
@@ -201,6 +203,16 @@ function reportAll(mistakes: readonly RouteMistake[], kind: string, { document, 
     });
 }
 
+function reportBalancers(mistakes: readonly BalancerMistake[], { document, report }: RuleContext): void {
+  for (const { at, message, isInfo, meant } of mistakes)
+    report({
+      ...(isInfo && { severity: 'info' }),
+      message,
+      span: spanOf(at),
+      fixes: () => (meant === undefined ? [] : [fix(`Check ${meant}`, 'unsafe', replaceScalar(document, at, meant))]),
+    });
+}
+
 /** Reports annotations about timeouts and the like that no controller of this class has. */
 function checkAnnotations(annotations: Cursor | undefined, name: string | undefined, { report }: RuleContext): void {
   for (const at of entries(annotations)) {
@@ -250,49 +262,6 @@ const meanings: readonly (readonly [string, string])[] = [
   ['buffering', 'proxy-buffering'],
   ['timeout', 'proxy-read-timeout'],
 ];
-
-/** The GPU workloads in the same file behind the backends of an Ingress, each with its Service. */
-function* gpuBackends({ root, namespace }: Manifest, { crossReferences }: RuleContext) {
-  for (const { name, nameAt } of backendsOf('Ingress', root)) {
-    const service = crossReferences.service(namespace, name);
-    const selects = service?.file === null ? service.facts.selects : null;
-    const [pods, ...others] = selects === null ? [] : crossReferences.keptRunning(namespace, selects);
-    if (service === undefined || pods === undefined || others.length > 0 || (pods.facts.devices ?? 0) === 0) continue;
-    yield { nameAt, service, pods };
-  }
-}
-
-/** https://cloud.google.com/kubernetes-engine/docs/concepts/ingress#interpreted_hc */
-function checkHealth(manifest: Manifest, context: RuleContext): void {
-  for (const { nameAt, service, pods } of gpuBackends(manifest, context)) {
-    const { server } = pods.facts;
-    if (server === null || server.isProbed || service.facts.hasHealthCheck || !withoutPage.has(server.program))
-      continue;
-    context.report({
-      message: `Without an httpGet readinessProbe, GKE's load balancer checks path / of ${titleOf(server.program)}, which has no page there: it sends no requests`,
-      span: spanOf(nameAt),
-    });
-    return;
-  }
-}
-
-/** Servers that do not answer a request for `/` with 200. */
-const withoutPage = wordSet('vllm tritonserver trtllm-serve');
-
-/** https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/ingress/annotations/#target-type */
-function checkTargets(manifest: Manifest, context: RuleContext): void {
-  const annotations = getIn(manifest.root, 'metadata', 'annotations');
-  if (getIn(annotations, 'alb.ingress.kubernetes.io/target-type') !== undefined) return;
-  for (const { nameAt, service } of gpuBackends(manifest, context)) {
-    if (service.facts.type !== 'ClusterIP') continue;
-    context.report({
-      severity: 'info',
-      message: `Without target-type ip, the load balancer sends requests to node ports by default, and Service ${shorten(service.name, 30)} has none (type ClusterIP)`,
-      span: spanOf(nameAt),
-    });
-    return;
-  }
-}
 
 /** https://knative.dev/docs/serving/configuration/config-defaults/#max-revision-timeout-seconds */
 function checkRevision({ apiVersion, kind, root, annotations }: Manifest, { report }: RuleContext): void {

@@ -120,7 +120,8 @@ export function serviceFacts(root: Cursor): ServiceFacts {
     labels: isOpen || entries(own).some(isTemplated) ? null : tableOf(ownLabels),
     scraped: scrapedPort(annotations),
     type: isUnknown || names.some((key) => key.endsWith('/target-type')) ? null : (asText(type) ?? 'ClusterIP'),
-    hasHealthCheck: isIncomplete(annotations) || names.some((key) => key.endsWith('/backend-config')),
+    hasHealthCheck:
+      isIncomplete(annotations) || names.some((key) => key.endsWith('/backend-config') || /\/health-?check/.test(key)),
   };
 }
 
