@@ -79,7 +79,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templates, targets without accelerators, other triggers than prometheus and cron, and prometheus without an address. If the ownership of the autoscaler is transferred, or if it is in a
+ * For templates, targets without accelerators, triggers of other types than prometheus, cron, metrics-api, rabbitmq, redis, kafka and aws-sqs-queue, and those without an address. If the ownership of the autoscaler is transferred, or if it is in a
  * sibling folder, which may be another variant. An autoscaler that keeps a target from zero is reported by scale-to-zero-ineffective. The severity is
  * warning for an autoscaler, because an annotation can turn the check off.
  *
@@ -159,10 +159,27 @@ function checkScalable(
 
 const scalers: ReadonlySet<string> = new Set(['keda.sh/ScaledObject', 'autoscaling/HorizontalPodAutoscaler']);
 
-/** The settings that a trigger must have in its metadata, without a default. */
-const required = table<{ readonly address: string; readonly settings: readonly string[] }>({
+interface TriggerSettings {
+  readonly address: string;
+  /** The address is in the metadata only, not in an authentication or a variable. */
+  readonly isOwn?: true;
+  readonly settings: readonly string[];
+  /** An authentication can have the settings. */
+  readonly isOpen?: true;
+}
+
+/**
+ * The settings that a trigger must have in its metadata, without a default.
+ * https://github.com/kedacore/keda/tree/main/pkg/scalers
+ */
+const required = table<TriggerSettings>({
+  'aws-sqs-queue': { address: 'queueURL', isOwn: true, settings: ['awsRegion'], isOpen: true },
   cron: { address: 'start', settings: ['end', 'timezone', 'desiredReplicas'] },
+  kafka: { address: 'bootstrapServers', settings: ['consumerGroup'] },
+  'metrics-api': { address: 'url', isOwn: true, settings: ['valueLocation', 'targetValue'] },
   prometheus: { address: 'serverAddress', settings: ['query', 'threshold'] },
+  rabbitmq: { address: 'host', settings: ['queueName'] },
+  redis: { address: 'address', settings: ['listName'] },
 });
 
 function checkTrigger(trigger: Cursor, { report }: RuleContext): void {
@@ -170,12 +187,14 @@ function checkTrigger(trigger: Cursor, { report }: RuleContext): void {
   const type = asString(getIn(trigger, 'type')) ?? '';
   if (metadata?.node.kind !== 'map' || isIncomplete(trigger) || isIncomplete(metadata)) return;
   const fields = entries(metadata).map((field) => keyOf(field).toLowerCase());
-  const { address = '', settings = [] } = required[type] ?? {};
-  // A sketch leaves the address out.
-  if (!fields.some((field) => field.startsWith(address.toLowerCase()))) return;
-  for (const setting of settings) {
-    // KEDA reads some settings from the environment, under a longer name.
-    if (fields.some((field) => field.startsWith(setting.toLowerCase()))) continue;
+  const { address = '', isOwn, settings = [], isOpen } = required[type] ?? {};
+  // KEDA reads some settings from the environment, under a longer name.
+  const isMissing = (setting: string) => !fields.some((field) => field.startsWith(setting.toLowerCase()));
+  const missing = settings.filter(isMissing);
+  // A sketch leaves the address out, and more.
+  const isSketch = isMissing(address) && !(isOwn && missing.length === 0);
+  if (isSketch || (isOpen && getIn(trigger, 'authenticationRef') !== undefined)) return;
+  for (const setting of isMissing(address) ? [address] : missing) {
     report({
       message: `The ${type} trigger has no ${setting}, which is required: KEDA rejects the trigger and scales nothing`,
       span: keySpanOf(metadata),
