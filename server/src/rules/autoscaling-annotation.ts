@@ -8,13 +8,23 @@ import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { moveField } from '../rewrite/move-field.ts';
-import { asText, type Cursor, entries, getIn, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import {
+  asNumber,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isTemplated,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * An autoscaling annotation that Knative rejects or ignores, or a deploymentMode that KServe rejects or ignores.
+ * An autoscaling annotation that Knative rejects or ignores, or a deploymentMode or a canary that KServe rejects or ignores.
  *
  * ## Why
  *
@@ -22,7 +32,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * these annotations on the Knative Service itself, whatever its template contains. Values must be strings: the API server rejects an
  * unquoted number. Knative's own autoscaler measures requests: for CPU and memory, the class must be that of the HPA, which cannot scale to
  * zero. KServe runs an InferenceService without Knative if its deploymentMode is Standard or RawDeployment: none of these
- * annotations has an effect then.
+ * annotations has an effect then, and neither has `canaryTrafficPercent`, because Knative divides the requests.
  *
  * ```yaml invalid
  * apiVersion: serving.knative.dev/v1
@@ -87,6 +97,7 @@ export default defineRule({
     checkMode(getIn(onObject, 'serving.kserve.io/deploymentMode'), context);
     if (isWithoutKnative(manifest)) {
       checkUnused([onObject, getIn(manifest.root, 'spec', 'predictor', 'annotations')], manifest, context);
+      checkCanary(getIn(manifest.root, 'spec', 'predictor', 'canaryTrafficPercent'), context);
       return;
     }
     const rejected = group === 'serving.knative.dev' && /^(Service|Configuration)$/.test(manifest.kind);
@@ -133,6 +144,16 @@ function checkUnused(places: readonly (Cursor | undefined)[], { root }: Manifest
     severity: changes ? 'warning' : 'info',
     message: `${keyOf(first)} has no effect without Knative (deploymentMode); ${bounds.length > 0 ? "KServe's bounds are minReplicas and maxReplicas" : "KServe's HPA uses scaleMetric and scaleTarget"}`,
     span: keySpanOf(first),
+  });
+}
+
+/** Reports a share of the traffic, which only Knative can divide. https://kserve.github.io/website/docs/model-serving/predictive-inference/rollout-strategies/canary */
+function checkCanary(at: Cursor | undefined, { report }: RuleContext): void {
+  const percent = asNumber(at);
+  if (at === undefined || percent === undefined || percent >= 100) return;
+  report({
+    message: `canaryTrafficPercent ${percent} has no effect without Knative (deploymentMode): the new version replaces the old one and gets all requests`,
+    span: keySpanOf(at),
   });
 }
 

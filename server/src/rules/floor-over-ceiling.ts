@@ -1,19 +1,22 @@
+import { targetOf } from '../evidence/scaler-target.ts';
 import { llmConfigs, serveDeployments } from '../evidence/serve-deployments.ts';
 import { valuesScaler } from '../evidence/values-scaler.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
 import type { Manifest } from '../model/workload.ts';
-import { asNumber, type Cursor, entries, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
-import { defineRule, type WorkloadContext } from './rule.ts';
+import { asNumber, asText, type Cursor, entries, getIn, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
 
 /**
- * The minimum of a scaler is above its maximum, or Ray Serve has a number of replicas next to an autoscaler.
+ * The minimum of a scaler is above its maximum, it may not scale one way, or Ray Serve has a number of replicas next to an autoscaler.
  *
  * ## Why
  *
  * No number of replicas satisfies both bounds. The API server, a webhook or the controller rejects the object. Ray Serve rejects `num_replicas: 2` next
- * to `autoscaling_config`: only `auto` is allowed there.
+ * to `autoscaling_config`: only `auto` is allowed there. With `selectPolicy: Disabled` under `scaleUp`, a HorizontalPodAutoscaler never adds a replica (warning);
+ * under `scaleDown`, the replicas of one peak keep their GPUs (information).
  *
  * ```yaml invalid
  * apiVersion: serving.kserve.io/v1beta1
@@ -49,12 +52,13 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If a bound is missing or templated, and for a maximum of 0 in KServe, which means no maximum.
+ * If a bound is missing or templated, for a disabled direction of targets without GPUs or in other projects, and for a maximum of 0 in KServe, which means no maximum.
  *
  * ## Sources
  *
  * - [KServe: validation of the bounds](https://github.com/kserve/kserve/blob/master/pkg/apis/serving/v1beta1/component.go)
  * - [Kubernetes: HorizontalPodAutoscaler](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/)
+ * - [Kubernetes: disable scale down](https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/#example-disable-scale-down)
  * - [ray-project/ray#25178: num_replicas next to autoscaling_config](https://github.com/ray-project/ray/issues/25178)
  * - [KubeRay: number of workers](https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/utils/util.go)
  */
@@ -62,6 +66,7 @@ export default defineRule({
   topic: 'autoscaling',
   severity: 'error',
   manifest(manifest, context) {
+    checkDirections(manifest, context);
     for (const { min, max, zeroIsUnlimited, isRay } of boundsOf(manifest)) {
       const floor = asNumber(min);
       const ceiling = asNumber(max);
@@ -97,6 +102,32 @@ export default defineRule({
     });
   },
 });
+
+/** Reports an autoscaler of a GPU server that may never add pods, or never remove them. */
+function checkDirections(manifest: Manifest, { crossReferences, report }: RuleContext): void {
+  const spec = getIn(manifest.root, 'spec');
+  const key = `${groupOf(manifest.apiVersion)}/${manifest.kind}`;
+  const behavior =
+    key === 'autoscaling/HorizontalPodAutoscaler'
+      ? getIn(spec, 'behavior')
+      : key === 'keda.sh/ScaledObject'
+        ? getIn(spec, 'advanced', 'horizontalPodAutoscalerConfig', 'behavior')
+        : undefined;
+  for (const direction of ['scaleUp', 'scaleDown']) {
+    const at = getIn(behavior, direction, 'selectPolicy');
+    if (at === undefined || isUnseen(at) || asText(at) !== 'Disabled') continue;
+    const target = targetOf(manifest, crossReferences);
+    if (target === undefined || (target.facts.devices ?? 0) === 0) continue;
+    const isUp = direction === 'scaleUp';
+    report({
+      severity: isUp ? 'warning' : 'info',
+      message: isUp
+        ? `scaleUp is disabled: the autoscaler never adds a replica to ${shorten(target.name, 40)}, whatever its load`
+        : `scaleDown is disabled: every replica that a peak adds to ${shorten(target.name, 40)} keeps its GPUs until someone removes it`,
+      span: spanOf(at),
+    });
+  }
+}
 
 /** The bounds of Ray Serve's deployments. https://docs.ray.io/en/latest/serve/autoscaling-guide.html */
 function checkServe({ root }: Manifest, context: WorkloadContext): void {
