@@ -1,17 +1,22 @@
+import { nameOfGpuTarget, targetOf } from '../evidence/scaler-target.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
+import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asNumber, type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
+import { asNumber, type Cursor, getIn, isIncomplete, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { removeKey, replaceScalar } from '../yaml/edit.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A ScaledObject has an invalid `idleReplicaCount`.
+ * A ScaledObject has an invalid `idleReplicaCount`, or a `cooldownPeriod` that never applies.
  *
  * ## Why
  *
  * The only idle count that KEDA supports is 0, and it must be below `minReplicaCount`. With any other value KEDA rejects the object, or the
  * replicas and their GPUs stay at the minimum without traffic.
+ *
+ * `cooldownPeriod` is the time before the last replicas go: KEDA scales to zero after it. With a minimum of 1 or more, the HorizontalPodAutoscaler that KEDA
+ * creates removes replicas, after its own `stabilizationWindowSeconds` (300 s by default).
  *
  * ```yaml invalid
  * apiVersion: keda.sh/v1alpha1
@@ -43,19 +48,26 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * Unsafe: with 0, the first request after an idle period waits for a cold start.
  *
+ * ## When it is silent
+ *
+ * For a `cooldownPeriod` of targets without GPUs, of 300 s, which is also the default of the HorizontalPodAutoscaler, and next to `behavior.scaleDown`.
+ *
  * ## Sources
  *
+ * - [KEDA: cooldownPeriod](https://keda.sh/docs/latest/reference/scaledobject-spec/#cooldownperiod)
  * - [KEDA: idleReplicaCount](https://keda.sh/docs/latest/reference/scaledobject-spec/#idlereplicacount)
  */
 export default defineRule({
   topic: 'scale-to-zero',
   severity: 'warning',
-  manifest({ root, kind, apiVersion }, context) {
+  manifest(manifest, context) {
+    const { root, kind, apiVersion } = manifest;
     if (kind !== 'ScaledObject' || groupOf(apiVersion) !== 'keda.sh') {
       const owners = kindOf({ kind, apiVersion }).bounds?.(root) ?? [];
       for (const owner of owners) checkEmbedded(getIn(owner, 'wva', 'keda', 'idleReplicaCount'), context);
       return;
     }
+    checkCooldown(manifest, context);
     const idle = getIn(root, 'spec', 'idleReplicaCount');
     const count = asNumber(idle);
     if (idle === undefined || count === undefined) return;
@@ -80,6 +92,25 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a time before the step to zero of a GPU server that never takes it. */
+function checkCooldown(manifest: Manifest, { crossReferences, report }: RuleContext): void {
+  const spec = getIn(manifest.root, 'spec');
+  const [at, minimum] = [getIn(spec, 'cooldownPeriod'), getIn(spec, 'minReplicaCount')];
+  const [seconds, lowest] = [asNumber(at), asNumber(minimum)];
+  if (at === undefined || seconds === undefined || lowest === undefined || lowest < 1 || isIncomplete(spec)) return;
+  const scaleDown = getIn(spec, 'advanced', 'horizontalPodAutoscalerConfig', 'behavior', 'scaleDown');
+  // The defaults of both are the same.
+  if (seconds === 300 || getIn(spec, 'idleReplicaCount') !== undefined || scaleDown !== undefined) return;
+  const target = targetOf(manifest, crossReferences);
+  const holdsGpus = target === undefined ? nameOfGpuTarget(manifest) !== undefined : (target.facts.devices ?? 0) > 0;
+  if (!holdsGpus) return;
+  report({
+    severity: 'info',
+    message: `cooldownPeriod ${seconds} is only for the step to zero, and minReplicaCount is ${lowest}: the HPA removes replicas after 300 s (stabilizationWindowSeconds)`,
+    span: keySpanOf(at),
+  });
+}
 
 /** The idle count in the KEDA settings of another kind, whose minimum is at least 1. */
 function checkEmbedded(idle: Cursor | undefined, { document, report }: RuleContext): void {
