@@ -10,10 +10,13 @@ import {
   sizeForNginx,
 } from '../evidence/route-paths.ts';
 import { placesAt, writtenText } from '../evidence/written.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
+import { isValues } from '../model/values.ts';
 import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
+  asBoolean,
   asNumber,
   asText,
   type Cursor,
@@ -119,13 +122,33 @@ export default defineRule({
       for (const at of placesAt(root, 'spec.http.*.timeout')) hours(at, kind, context);
     else checkRevision(manifest, context);
   },
+  podSet(podSet, { workload, ...context }) {
+    if (!isValues(workload) || !requestsAccelerators(podSet)) return;
+    const ingress = getIn(podSet.pod, 'ingress');
+    if (ingress?.node.kind !== 'map' || isIncomplete(ingress)) return;
+    for (const block of [ingress, ...entries(ingress)]) if (block.node.kind === 'map') checkBlock(block, context);
+  },
 });
 
 const prefix = 'nginx.ingress.kubernetes.io/';
 
+/** An Ingress in the values of a chart, in the form of `helm create` or of the common library. */
+function checkBlock(block: Cursor, context: RuleContext): void {
+  const annotations = getIn(block, 'annotations');
+  const classes = [
+    ...['className', 'ingressClassName', 'class'].map((key) => getIn(block, key)),
+    getIn(annotations, 'kubernetes.io/ingress.class'),
+  ].filter((one) => one !== undefined && asText(one) !== '');
+  const named = classes.find((one) => one !== undefined);
+  if (annotations?.node.kind !== 'map' || asBoolean(getIn(block, 'enabled')) === false) return;
+  if (isUnseen(named) || isIncomplete(annotations) || isIncomplete(block)) return;
+  checkAnnotations(annotations, asText(named), context);
+  if (/nginx/.test(asText(named) ?? 'nginx')) checkValues(annotations, context);
+}
+
 function checkIngress(manifest: Manifest, context: RuleContext): void {
   const { root, namespace } = manifest;
-  const { crossReferences, document, report } = context;
+  const { crossReferences, report } = context;
   const annotations = getIn(root, 'metadata', 'annotations');
   const [field, annotation] = [
     getIn(root, 'spec', 'ingressClassName'),
@@ -143,18 +166,7 @@ function checkIngress(manifest: Manifest, context: RuleContext): void {
   reportAll(ingressMistakes(root, pathReader(annotations, asText(named) ?? '')), 'Ingress', context);
   reportBalancers(ingressBalancerMistakes(manifest, asText(named) ?? '', crossReferences), context);
   if (named !== undefined && !/nginx/.test(asText(named) ?? '')) return;
-  for (const what of ['connect', 'send', 'read']) {
-    const at = getIn(annotations, `${prefix}proxy-${what}-timeout`);
-    const written = writtenText(at) ?? '';
-    if (at === undefined || !/^\d{1,6}[hms]$/.test(written)) continue;
-    const seconds = `${Math.round(hoursIn(written) * 3600)}`;
-    report({
-      message: `proxy-${what}-timeout must be a number of seconds, not ${written}: ingress-nginx ignores it, and its default of ${what === 'connect' ? 5 : 60} s applies`,
-      span: spanOf(at),
-      fixes: () => [fix(`Change to ${seconds}`, 'unsafe', replaceScalar(document, at, seconds))],
-    });
-  }
-  checkSize(getIn(annotations, `${prefix}proxy-body-size`), context);
+  checkValues(annotations, context);
   const at = getIn(annotations, `${prefix}rewrite-target`);
   const target = isUnseen(at) ? undefined : asText(at);
   const paths = placesAt(root, 'spec.rules.*.http.paths.*');
@@ -177,6 +189,23 @@ function checkIngress(manifest: Manifest, context: RuleContext): void {
     });
     return;
   }
+}
+
+/** Reports timeouts and sizes that ingress-nginx cannot read. */
+function checkValues(annotations: Cursor | undefined, context: RuleContext): void {
+  const { document, report } = context;
+  for (const what of ['connect', 'send', 'read']) {
+    const at = getIn(annotations, `${prefix}proxy-${what}-timeout`);
+    const written = writtenText(at) ?? '';
+    if (at === undefined || !/^\d{1,6}[hms]$/.test(written)) continue;
+    const seconds = `${Math.round(hoursIn(written) * 3600)}`;
+    report({
+      message: `proxy-${what}-timeout must be a number of seconds, not ${written}: ingress-nginx ignores it, and its default of ${what === 'connect' ? 5 : 60} s applies`,
+      span: spanOf(at),
+      fixes: () => [fix(`Change to ${seconds}`, 'unsafe', replaceScalar(document, at, seconds))],
+    });
+  }
+  checkSize(getIn(annotations, `${prefix}proxy-body-size`), context);
 }
 
 function checkSize(at: Cursor | undefined, { document, report }: RuleContext): void {
