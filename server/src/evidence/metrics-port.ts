@@ -70,15 +70,20 @@ export function strayMetricsPort(
   container: Container,
   podSet: PodSet,
 ): StrayMetricsPort | undefined {
-  for (const one of items(getIn(container.at, 'ports'))) {
-    const at = getIn(one, 'containerPort');
-    const port = asNumber(at);
-    if (at === undefined || port === undefined || isUnseen(at) || !forMetrics.test(asText(getIn(one, 'name')) ?? ''))
-      continue;
+  for (const { at, port } of metricsPorts(container)) {
     const right = metricsElsewhere(port, server, container, podSet);
     if (right !== undefined) return { at, port, right };
   }
   return undefined;
+}
+
+/** The known ports of a container whose name says that they are for metrics. */
+export function metricsPorts(container: Container): readonly { name: string; at: Cursor; port: number }[] {
+  return items(getIn(container.at, 'ports')).flatMap((one) => {
+    const at = getIn(one, 'containerPort');
+    const [port, name] = [asNumber(at), asText(getIn(one, 'name')) ?? ''];
+    return at === undefined || port === undefined || isUnseen(at) || !forMetrics.test(name) ? [] : [{ name, at, port }];
+  });
 }
 
 const forMetrics = partOf('metric prom');

@@ -7,7 +7,7 @@ import {
   portNumber,
   servesOnePort,
 } from '../evidence/listening-port.ts';
-import { isElsewhere, isScraped, metricsElsewhere, strayMetricsPort } from '../evidence/metrics-port.ts';
+import { isElsewhere, isScraped, metricsElsewhere, metricsPorts, strayMetricsPort } from '../evidence/metrics-port.ts';
 import { probesOf } from '../evidence/probes.ts';
 import { isAlone } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -43,7 +43,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * a variable or a probe names the same one as `containerPort`, which does not change it. A probe
  * on another port fails: the pod never becomes ready, or keeps restarting while it holds its GPUs. Requests through a Service to another
  * port are refused. Prometheus gets no metrics from another port, which annotations of the pod or its Service name, even if `ports` declares it. A port that `ports` declares for metrics is
- * reported by itself (as information, unless a Service has it).
+ * reported by itself (as information, unless a Service has it), and so is an annotation that names another port than the one that an unknown server declares for metrics.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -107,6 +107,7 @@ export default defineRule({
     const { podSet, workload } = context;
     if (container.type !== 'app' || !requestsAccelerators(podSet) || !isAlone(container, podSet, workload)) return;
     const server = listeningPort(container) ?? declaredPort(container, workload);
+    if (server === undefined || server.declared) checkNamedPort(container, context);
     if (server === undefined) return;
     checkProbes(server, container, context);
     checkKnative(server, container, context);
@@ -239,6 +240,20 @@ function checkScraping(
     fixes: () => [fix(`Use port ${metrics}`, 'unsafe', replaceScalar(document, port.at, String(metrics)))],
   });
   return true;
+}
+
+/** Reports an annotation of an unknown server that names another port than the one that it declares for metrics. */
+function checkNamedPort(container: Container, { podSet, report }: PodSetContext): void {
+  const [scrape, port] = ['scrape', 'port'].map((key) => lookUp(podSet.annotations, `prometheus.io/${key}`));
+  if (scrape?.value !== 'true' || port === undefined || isTemplated(port.at)) return;
+  const [meant, ...others] = metricsPorts(container);
+  const written = portNumber(port.value, container);
+  if (meant === undefined || others.length > 0 || written === undefined || written === meant.port) return;
+  report({
+    severity: 'info',
+    message: `prometheus.io/port is ${written}, but the container has port ${meant.port} for metrics (${shorten(meant.name, 20)}): Prometheus likely reads the wrong one`,
+    span: spanOf(port.at),
+  });
 }
 
 /** Reports a port that only `ports` and Services say is for metrics. */
