@@ -84,6 +84,7 @@ const titles: ReadonlyMap<string, string> = new Map([
   ['sglang', 'SGLang'],
   ['ollama', 'Ollama'],
   ['tritonserver', 'Triton'],
+  ['nim', 'NIM'],
   ['llama_cpp', 'llama_cpp.server'],
   ['text-generation-launcher', 'Text Generation Inference'],
   ['text-embeddings-router', 'Text Embeddings Inference'],

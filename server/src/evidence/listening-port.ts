@@ -1,4 +1,4 @@
-import { partOf, wordSet } from '../catalog/word-patterns.ts';
+import { oneOf, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -47,6 +47,7 @@ const portFlags: readonly string[] = ['port', 'p'];
  * https://huggingface.co/docs/text-embeddings-inference/cli_arguments, https://lmdeploy.readthedocs.io/en/latest/llm/api_server.html,
  * https://docs.bentoml.com/en/latest/reference/bentoml/cli.html,
  * https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/protocol/README.html,
+ * https://docs.nvidia.com/nim/large-language-models/latest/configuration.html,
  * https://github.com/michaelfeil/infinity, https://llama-cpp-python.readthedocs.io/en/latest/server/
  */
 const portSettings: ReadonlyMap<string, PortSetting> = new Map<string, PortSetting>([
@@ -67,6 +68,7 @@ const portSettings: ReadonlyMap<string, PortSetting> = new Map<string, PortSetti
   ['infinity_emb', { flags: portFlag }],
   ['koboldcpp', { flags: portFlag }],
   ['bentoml', { flags: portFlags }],
+  ['nim', { flags: [], byDefault: 8000 }],
   ['tritonserver', { flags: ['http-port'], byDefault: 8000, others: [8001, 8002] }],
 ]);
 
@@ -76,6 +78,11 @@ export const servesOnePort: ReadonlySet<string> = wordSet('vllm sglang llama-ser
 /** Images whose own entrypoint is the server, with its default port. */
 const plainImage =
   /^(?:(?:docker\.io\/)?(?:vllm\/vllm-openai|ollama\/ollama)|ghcr\.io\/ggml-org\/llama\.cpp)(?:[:@][^/]*)?$/;
+
+/** NIM's images of language models; those for speech, video and chemistry have other ports. */
+const languageNim = new RegExp(
+  `^nvcr\\.io/nim/(?:${oneOf('meta mistralai google qwen deepseek-ai microsoft')}/(?!.*${oneOf('whisper')})|nvidia/(?:llama|nv-embed|nv-rerank|nemotron))[\\w./-]*(?:[:@]\\S*)?$`,
+);
 
 /** Where the only server of a container listens; undefined if anything else may decide that. */
 export function listeningPort(container: Container): ListeningPort | undefined {
@@ -112,11 +119,15 @@ export function listeningPort(container: Container): ListeningPort | undefined {
     flags.some(({ name }) => listenFlags.has(name)) ||
     words.some((word) => word.dynamic && !flags.some(({ valueWord }) => valueWord === word)) ||
     words.some(({ text }) => text.startsWith('disaggregated'));
-  const isOwn = !server.byImage || (plainImage.test(image?.value ?? '') && imageUseOf(container).program === program);
+  const isOwn = !server.byImage || (isPlain(image?.value ?? '') && imageUseOf(container).program === program);
   // The variable has an address with or without a port.
   const address = container.env.find(({ name }) => program === 'ollama' && name === 'OLLAMA_HOST');
   if (isOpen || !isOwn || (address !== undefined && !/^[\w.]*$/.test(address.value?.value ?? ':'))) return undefined;
   return { program, port: setting.byDefault, words: undefined };
+}
+
+function isPlain(image: string): boolean {
+  return plainImage.test(image) || languageNim.test(image);
 }
 
 /**
