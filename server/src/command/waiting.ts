@@ -41,7 +41,7 @@ export const findWaiting = once(({ command, args, env }: ProcessInput): Waiting 
   let before: Word | undefined;
   let mayServe = false;
   let viewer: Wait | undefined;
-  for (const statement of line.statements) {
+  for (const [index, statement] of line.statements.entries()) {
     const view = viewOf(statement);
     // It keeps nothing from ending unless something waits for it.
     if (view !== undefined && statement.background) {
@@ -53,6 +53,9 @@ export const findWaiting = once(({ command, args, env }: ProcessInput): Waiting 
       if (viewer !== undefined && kind !== 'works-first') return undefined;
       // A wait after a failure or in a pipe may never run.
       if (statement.after === '||' || statement.after === '|') return undefined;
+      // The work follows: `sleep 3600; python train.py`.
+      const next = Number.isFinite(waiting.seconds) ? line.statements.slice(index + 1) : [];
+      if (next.some((one) => waitOf(one) === undefined && /^(?:works|unknown)$/.test(effectOf(one)))) return undefined;
       const place = { kind, before: statement.after === '&&' ? before : undefined, mayServe };
       const found: Waiting = { ...waiting, ...place, ...(waiting === view && { shows: true }) };
       // `sleep infinity & wait`: the wait starts at `wait`.

@@ -214,10 +214,10 @@ function isDrivenRemotely({ workload, podSet }: PodSetContext): boolean {
   return isExempt(workload) || isDriven(podSet, workload);
 }
 
-/** A sleep that ends is endless in effect if it takes at least `longest` seconds and is always restarted, or several times as long and is all there is. */
+/** A sleep that ends is endless in effect if it takes at least `longest` seconds and is all there is or always restarted, or several times as long. */
 function isEndless(waiting: Pick<Waiting, 'kind' | 'seconds'>, workload: Workload, longest: number): boolean {
   if (waiting.seconds === Number.POSITIVE_INFINITY || outlastsWork(waiting)) return true;
-  if (waiting.seconds >= 2 * longest && waiting.kind === 'only-waits') return true;
+  if (waiting.seconds >= longest && waiting.kind === 'only-waits') return true;
   if (waiting.seconds >= 4 * longest && waiting.kind === 'looks-first') return true;
   return (
     waiting.seconds >= longest && waiting.kind !== 'works-first' && workload.retries?.limit === Number.POSITIVE_INFINITY
