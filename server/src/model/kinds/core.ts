@@ -71,7 +71,7 @@ export const coreKinds: readonly KindEntry[] = [
     group: 'apps.openshift.io',
     kinds: ['DeploymentConfig'],
     words: [],
-    passesAnnotations: false,
+    ...keptRunning,
     lower: ({ root }) => ({ ...lowerReplicated(root), partial: false }),
   },
   {
