@@ -1,9 +1,10 @@
 import { either, wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
+import { findWaiting } from '../command/waiting.ts';
 import { asText, getIn, items } from '../yaml/cursor.ts';
 import { likeKind } from './kinds/index.ts';
 import { groupOf } from './manifest.ts';
-import { useOf } from './process-input.ts';
+import { processInput, useOf } from './process-input.ts';
 import type { Confidence, Container, Manifest, PodSet, Role } from './workload.ts';
 
 /** Namespaces of the cluster itself. Others are only names: people also run their own pods in `nvidia-demo` or `monitoring`. */
@@ -54,6 +55,8 @@ export function roleOf(manifest: Manifest, podSets: readonly PodSet[]): FoundRol
   const entry = likeKind(groupOf(apiVersion), kind);
   // A job whose pods answer requests may be a server.
   const isServer = entry?.likelyRole === 'batch' && containers.some(answersProbes);
+  const trained = entry?.likelyRole === 'batch' && !isServer ? trainingNamed(manifest, containers) : undefined;
+  if (trained !== undefined) return { role: 'training', confidence: 'likely', from: trained };
   if (entry?.likelyRole !== undefined && !isServer)
     return { role: entry.likelyRole, confidence: 'likely', from: `kind ${kind}` };
   const named = entry === undefined ? roleNamed(kind) : undefined;
@@ -62,6 +65,31 @@ export function roleOf(manifest: Manifest, podSets: readonly PodSet[]): FoundRol
   if (served !== undefined) return { role: 'serving', confidence: 'guess', from: served };
   return { role: 'unknown', confidence: 'guess', from: null };
 }
+
+/** Evidence that the unknown program of a job trains: what the job, its only container or its image is called. */
+function trainingNamed({ name, kind }: Manifest, containers: readonly Container[]): string | undefined {
+  const [container, ...others] = containers;
+  if (container === undefined || others.length > 0 || !/^(?:Cron)?Job$/.test(kind)) return undefined;
+  if (findWaiting(processInput(container)) !== undefined) return undefined;
+  const image = container.image === undefined ? '' : imageName(container.image.value);
+  const names = [name ?? '', container.name ?? '', image];
+  if (names.some((one) => wordsOf(one).some((word) => otherSteps.has(word)))) return undefined;
+  const found = names.find((one) => trainingName.test(one));
+  return found === undefined ? undefined : `name ${found}`;
+}
+
+const trainingName = /(?:^|[-_.])(?:pre-?)?train(?:er|ing)?(?:$|[-_.\d])|(?:^|[-_.])fine-?tun(?:er?|ing)(?:$|[-_.\d])/i;
+
+/** What a job around training does, or one that only uses its result. */
+const otherSteps = wordSet(
+  'data dataset datasets corpus prep prepare preprocess preprocessing etl ingest tokenize tokenizer split features',
+  'download downloader upload uploader fetch pull push copy sync backup restore export convert converter merge publish',
+  'eval evaluate evaluation evaluator infer inference predict predictor serve serving server api ui web webui chat',
+  'test tests tester check checker validate validation verify smoke demo debug shell dev interactive notebook jupyter ssh',
+  'monitor monitoring exporter dashboard tensorboard mlflow wandb report metrics logs cleanup clean gc watch watcher',
+  'setup init install build builder deploy register trigger submit submitter launcher controller scheduler manager operator',
+  'render sample generate generation label labeler score bench benchmark profile profiler prewarm warmup quantize',
+);
 
 /** What the name of an unknown kind says. */
 function roleNamed(kind: string): Role | undefined {
