@@ -23,7 +23,7 @@ const topics: readonly string[] = [
   ],
   ...['spot', 'preemptible', 'instance-type', 'instanceType', 'resourceClaim'],
   // Programs that need a GPU, requested or not.
-  ...['vllm', 'sglang', 'text-generation-inference', 'comfyui', 'stable-diffusion', 'vram', 'xformers'],
+  ...['vllm', 'sglang', 'text-generation-inference', 'comfyui', 'stable-diffusion', 'vram', 'xformers', 'ray start'],
   ...['deepspeed', 'axolotl', 'llamafactory', 'unsloth', 'fp16', 'nccl', 'in_4bit', 'in-4bit', 'in_8bit', 'in-8bit'],
   // Images, programs and variables for AMD's GPUs.
   ...['rocm', 'amd-smi', 'HIP_VISIBLE_DEVICES', 'ROCR_VISIBLE_DEVICES', 'HSA_OVERRIDE_GFX_VERSION'],

@@ -1,10 +1,13 @@
-import { wordSet } from '../catalog/word-patterns.ts';
+import { imageParts } from '../catalog/images.ts';
+import { oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
+import { programWords } from '../command/programs.ts';
 import { formatGiB, plural } from '../cost/money.ts';
 import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { weightsSize } from '../memory/weights.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { parametersStated } from '../model/model-params.ts';
 import { commandsIn, processInput, useOf } from '../model/process-input.ts';
@@ -24,7 +27,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * `memory` is the memory of the node, not of the GPU. A server with PyTorch and CUDA takes several GiB of it before it has loaded any
  * weights, and the weights pass through it. The kernel kills a process that exceeds the limit, so the server never becomes ready while it
  * holds its GPU. Training with such a limit is killed and restarted in the same way. At 1 GiB or less per GPU, whatever is trained or served with PyTorch, the
- * severity is info: the framework alone takes about that much. Weights that a server moves there (`--cpu-offload-gb`) count in full. So it is for a volume in memory, such as /dev/shm, whose `sizeLimit` is above the
+ * severity is info: the framework alone takes about that much; so do the processes of Ray's head. A model server with 256 MiB or less loads no model,
+ * with or without a GPU. Weights that a server moves there (`--cpu-offload-gb`) count in full. So it is for a volume in memory, such as /dev/shm, whose `sizeLimit` is above the
  * limit of its container: what is written there counts against the limit.
  *
  * ```yaml invalid
@@ -100,6 +104,7 @@ export default defineRule({
       });
       return;
     }
+    if (checkOwnNeeds(container, limit, bytes, context)) return;
     const trains = hasRole(workload, 'training');
     if (bytes > largestTooSmall && !(trains && bytes <= leastPerGpu * mostGpus)) return;
     const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
@@ -130,6 +135,48 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a limit below what a program takes by itself, on GPUs or not: Ray's head, or a model server with any model. */
+function checkOwnNeeds(container: Container, limit: Cursor, bytes: number, context: PodSetContext): boolean {
+  const written = `A memory limit of ${shorten(asText(limit) ?? '', 20)}`;
+  const isHead = bytes <= leastOfHead && isRayHead(container, context);
+  const server = bytes <= leastOfServer ? serverOf(container) : undefined;
+  if (!isHead && server === undefined) return false;
+  context.report({
+    ...(isHead && { severity: 'info' }),
+    message: isHead
+      ? `${written} is likely too small for Ray's head: its own processes take about 1 GiB, and when the kernel kills them, the cluster is lost`
+      : `${written} is too small for ${server}: the kernel kills it as soon as it loads a model`,
+    span: spanOf(limit),
+  });
+  return true;
+}
+
+/** Whether the container is the head of a Ray cluster: of a kind with GPUs, or by `ray start --head`. */
+function isRayHead(container: Container, { workload, podSet }: PodSetContext): boolean {
+  const [ray] = podSet.containers.filter(({ type }) => type === 'app');
+  if (podSet.name === 'head' && kindOf(workload).rayCluster !== undefined)
+    return ray === container && namesAccelerators(workload) && !isTrial(workload);
+  return commandsIn(container).some((command) =>
+    /^ray start (?:.* )?--head(?:$| )/.test(programWords(command).join(' ')),
+  );
+}
+
+/** The model server that the image of a container starts, or its only command; not a client or a download. */
+function serverOf(container: Container): string | undefined {
+  const { image, command, args } = container;
+  const repository = image === undefined ? '' : imageParts(image.value).repository;
+  if (!serverImages.test(repository) || commandsIn(container).length > 1) return undefined;
+  const { program, use, confidence } = useOf(container);
+  const isStarted = command.length === 0 && (args.length === 0 || /^(?:-|serve$)/.test(args[0]?.value ?? ''));
+  return program !== null && use === 'serving' && (isStarted || confidence === 'certain')
+    ? (program.split(' ')[0] ?? program)
+    : undefined;
+}
+
+const serverImages = new RegExp(
+  `(?:^|/)(?:${oneOf('ollama vllm-openai sglang lmdeploy localai koboldcpp llama[.]cpp text-generation-inference')})$`,
+);
 
 /** What a server moves from its GPUs to the node's memory (`--cpu-offload-gb`, for each GPU), at most its weights. */
 function offloadedGiB(
@@ -209,6 +256,12 @@ const largestTooSmall = 4 * 2 ** 30;
 
 /** Models of about 7 billion parameters and more. */
 const largeGiB = 12;
+
+/** What the processes of an idle head take together: the GCS, the dashboard, the agents and the raylet. */
+const leastOfHead = 2 ** 30;
+
+/** Less than any chat model needs next to its weights: the server, its buffers and the KV cache. */
+const leastOfServer = 2 ** 28;
 
 /** What PyTorch takes with CUDA, per process, before its data; there is usually one process per GPU. */
 const leastPerGpu = 2 ** 30;
