@@ -7,6 +7,7 @@ import { lateCopy } from '../evidence/late-copies.ts';
 import { checkpointSigns, mayHaveVariables, usesAccelerators } from '../evidence/launch.ts';
 import { absolute, isBesideData, isLost, mountOf, type Place } from '../evidence/lost-paths.ts';
 import { connects, hasAccount, keepsNowhereElse, losesResults } from '../evidence/lost-results.ts';
+import { hasNoLastingPlace } from '../evidence/no-lasting-place.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { progressVolume } from '../evidence/progress-volumes.ts';
 import { lostModel } from '../evidence/python-results.ts';
@@ -34,7 +35,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * pod after an eviction or the loss of its node), finds no checkpoint, and starts again at step 0 with all its GPUs. A volume that outlives
  * the pod, or an object store, keeps the progress. A Pod or Job that runs only once loses its result in the same way: the trained weights. In a
  * volume that is mounted read-only, training cannot save at all. A copy to a volume or a bucket after training comes too late for a restart
- * (information). Code in the manifest also says where it saves
+ * (information), as is training in a pod without any volume for files, whose code may upload them. Code in the manifest also says where it saves
  * the model (`python - <<EOF`, a file of a ConfigMap). So are the results of programs such as `vllm run-batch`, Whisper and AlphaFold.
  *
  * ```yaml invalid
@@ -139,7 +140,7 @@ export default defineRule({
     const variable = isUnnamed ? resultVariable(container, podSet) : named;
     const path = first?.text ?? variable?.value;
     if (path === undefined) {
-      reportLateCopy(container, context);
+      if (!reportLateCopy(container, context)) reportNoPlace(container, context);
       return;
     }
     const lines = [...container.command, ...container.args];
@@ -177,15 +178,28 @@ function checkCode(container: Container, { workload, podSet, document, report }:
 }
 
 /** Advises against results that leave the pod only at the end of training. */
-function reportLateCopy(container: Container, { workload, podSet, document, report }: PodSetContext): void {
-  if (workload.retries === null || workload.retries.limit === 0 || isOnSpot(workload)) return;
+function reportLateCopy(container: Container, { workload, podSet, document, report }: PodSetContext): boolean {
+  if (workload.retries === null || workload.retries.limit === 0 || isOnSpot(workload)) return false;
   const source = lateCopy(container, podSet);
   const span = source && spanOfWords(document, container, [source, source]);
-  if (source === undefined || span === undefined) return;
+  if (source === undefined || span === undefined) return false;
   report({
     severity: 'info',
     message: `${shorten(source.text, 50)} is copied out of the pod only after training: a restart before that starts again at step 0`,
     span,
+  });
+  return true;
+}
+
+/** Advises against training that has no volume for what it saves. */
+function reportNoPlace(container: Container, { workload, podSet, report }: PodSetContext): void {
+  const at = container.command[0]?.at ?? container.args[0]?.at ?? container.image?.at;
+  if (at === undefined || !hasNoLastingPlace(container, podSet, workload)) return;
+  report({
+    severity: 'info',
+    message:
+      'Training has no volume that outlives its pod: unless its code uploads what it saves, a restart begins again and the result is lost',
+    span: spanOf(at),
   });
 }
 

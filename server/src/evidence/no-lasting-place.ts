@@ -1,0 +1,59 @@
+import { either, oneOf } from '../catalog/word-patterns.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import { groupOf } from '../model/manifest.ts';
+import { commandsIn } from '../model/process-input.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { asText, getIn } from '../yaml/cursor.ts';
+import { checkpointSigns } from './launch.ts';
+import { keepsNowhereElse } from './lost-results.ts';
+import { mayMountMore, volumeNamed } from './volume-lifetime.ts';
+
+/**
+ * Whether a job that trains has no place for what it saves: no volume in any of its pods outlives them, and nothing that is written shows another
+ * place. Its code may still upload the results.
+ */
+export function hasNoLastingPlace(container: Container, podSet: PodSet, workload: Workload): boolean {
+  const { apiVersion, kind, podSets, manifest } = workload;
+  const isFirst = podSets.find(({ containers }) => containers.some(requestsAccelerators)) === podSet;
+  if (!isFirst || kind === 'Experiment' || !ownGroups.test(groupOf(apiVersion))) return false;
+  // Volcano's jobs have volumes for all tasks.
+  if (getIn(manifest.root, 'spec', 'volumes') !== undefined && kind !== 'Pod') return false;
+  const names = [workload.name ?? '', container.name ?? '', container.image?.value.split('/').at(-1) ?? ''];
+  if (names.some((one) => trials.test(one)) || !runsProgram(container)) return false;
+  if (checkpointSigns(container).some((sign) => sign.kind !== 'resume')) return false;
+  return podSets.every(({ containers }) => containers.every(hasNoPlace)) && keepsNowhereElse(container, podSet);
+
+  function hasNoPlace(one: Container): boolean {
+    const set = podSets.find(({ containers }) => containers.includes(one)) ?? podSet;
+    return (
+      !mayMountMore(one) &&
+      one.volumeMounts.every(({ name }) => {
+        const volume = volumeNamed(set, name);
+        if (volume?.source === 'configMap') return true;
+        return volume?.source === 'emptyDir' && asText(getIn(volume.at, 'emptyDir', 'medium')) === 'Memory';
+      })
+    );
+  }
+}
+
+/** Whether the command, or the image by itself, runs the project's program: an inline script may only show something. */
+function runsProgram(container: Container): boolean {
+  const { command, args } = container;
+  if ([...command, ...args].some(({ value }) => rehearses.test(value))) return false;
+  return commandsIn(container).every(
+    ({ words, heredoc }) => heredoc === undefined && words.every(({ text }) => text !== '-c'),
+  );
+}
+
+const ownGroups = either(/^(?:batch|kubeflow\.org)?$/, /^(?:jobset\.x-k8s\.io|batch\.volcano\.sh)$/);
+
+/** Runs whose result nobody needs. */
+const trials = new RegExp(
+  `(?:^|[-_./\\d])(?:${oneOf(
+    'mnist fashion cifar\\d* demo example examples sample samples tutorial quickstart hello test tests toy dummy smoke bench benchmark',
+    'profile profiling imagenet resnet\\d* debug',
+  )})(?:$|[-_./:\\d])`,
+  'i',
+);
+
+const rehearses = /--?(?:dry[-_]run|fast[-_]dev[-_]run|smoke|synthetic|benchmark|max[-_]steps[= ]\d{1,2}\b)/;
