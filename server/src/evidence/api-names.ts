@@ -134,13 +134,15 @@ const formerFields = table({
   NodePoolNode: table({ kubelet: { name: 'kubelet', in: ' of the node class' } }),
 });
 
+const runtimePods = 'the pods of its runtime or their overrides';
+
 /** Types that are mistaken for each other: of fields with one name, or of one that has some fields of the other. */
 const namesakes = table<{ readonly type: string; readonly words: string }>({
   NodePoolDisruption: { type: 'NodePoolNode', words: 'spec.template.spec' },
   NodeTaint: { type: 'Toleration', words: 'the tolerations of pods' },
   PodSecurityContext: { type: 'SecurityContext', words: "a container's securityContext" },
   SecurityContext: { type: 'PodSecurityContext', words: "the pod's securityContext" },
-  Trainer: { type: 'Container', words: 'the pods of its runtime or their overrides' },
+  Trainer: { type: 'Container', words: runtimePods },
 });
 
 const nodeClass = { type: 'EC2NodeClassSpec', words: 'the EC2NodeClass' };
@@ -162,6 +164,7 @@ const relatedTypes = table<readonly { readonly type: string; readonly words: str
   RayServiceSpec: [rayJob],
   TrainJobSpec: [runtime, trainingJob],
   V2TrainJobSpec: [runtime, trainingJob],
+  Trainer: [{ type: 'PodSpec', words: runtimePods }],
 });
 
 const operands = wordSet('ClusterPolicyOperand ClusterPolicyToolkit GPUOperand GPUDevicePlugin GPUDriver GPUToolkit');
