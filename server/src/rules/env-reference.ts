@@ -129,7 +129,10 @@ export default defineRule({
     if (unset !== undefined) reportUnset(words, unset, isSet, context);
     // A shell reads $(NAME) as a command.
     if (isShell(baseName(words[0]?.value ?? ''))) return;
-    if (words.length > 0 && isWholePod(podSet, workload)) reportShellForm(container, words, context);
+    if (words.length > 0 && isWholePod(podSet, workload)) {
+      reportShellForm(container, words, context);
+      reportCommands(container, words, context);
+    }
     if (!isAll) return;
     for (const word of words)
       reportIn(word, context, (used) =>
@@ -214,6 +217,23 @@ function reportShellForm(container: Container, words: readonly Located<string>[]
       span: spanOf(at),
       fixes: () => [fix(`Change to $(${braced})`, 'safe', replaceScalar(document, at, `${flag}$(${braced})`))],
     });
+  }
+}
+
+/** Reports `$(date +%F)`, the output of a command in shells, among the arguments of a program. */
+function reportCommands({ command }: Container, words: readonly Located<string>[], context: PodSetContext): void {
+  // The entrypoint of an image may be a script that evaluates its arguments.
+  if (!readsArguments.has(baseName(command[0]?.value ?? '').replace(/^(python)[\d.]+$/, '$1'))) return;
+  for (const word of words) {
+    const [written] =
+      /(?<!\$)\$\((?:date|hostname|nproc|whoami|pwd|uuidgen|nvidia-smi|cat) ?[^()]*\)/.exec(word.value) ?? [];
+    // `%Y%m%d` looks like a placeholder.
+    const isDate = written?.startsWith('$(date') === true;
+    if (written === undefined || (!isDate && isTemplated(word.at)) || /\n/.test(word.value)) continue;
+    const start = word.value.indexOf(written);
+    const span = spanInScalar(context.document, word, { start, end: start + written.length });
+    const message = `Only a shell runs ${shorten(written, 50)}: the program gets this literal text`;
+    context.report({ message, span });
   }
 }
 
