@@ -264,7 +264,7 @@ function hasOnlyShells({ at }: Container): boolean {
 }
 
 const desktopImages = new RegExp(`(?:^|[-_])(?:${oneOf('webtop desktop xfce lxde novnc vnc xrdp kasmvnc selkies')})$`);
-const startsDesktop = /(?:^|[\s/;&|])(?:(?:tiger|turbo)?vncserver|Xvnc|xrdp|startxfce4)(?:\s|$)/;
+const startsDesktop = /(?:^|[\s/;&|])(?:(?:tiger|tight|turbo)?vncserver|x11vnc|Xvnc|xrdp|startxfce4)(?:\s|$)/;
 
 const stopping = either(
   /cull|idle|inactiv|no_activity|ttl/i,
