@@ -72,7 +72,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * waits after a failure (`serve || sleep infinity`), if a condition may also lead to them or a liveness or startup probe restarts the
  * container.
  *
- * The finding is information only for shares of a GPU, for sleeps of hours that end (unless they take a week, or follow other commands and
+ * The finding is information only for shares of a GPU, for sleeps of one hour or more that end (unless they take a week, or follow other commands and
  * take a day), for pods with a deadline, for shells that wait for a terminal, and for plain images (`ubuntu`, `pause`), which are examples and
  * tests. In a file with several such examples, only the first one is reported.
  *
@@ -219,9 +219,9 @@ function isEndless(waiting: Pick<Waiting, 'kind' | 'seconds'>, workload: Workloa
   if (waiting.seconds === Number.POSITIVE_INFINITY || outlastsWork(waiting)) return true;
   if (waiting.seconds >= longest && waiting.kind === 'only-waits') return true;
   if (waiting.seconds >= 4 * longest && waiting.kind === 'looks-first') return true;
-  return (
-    waiting.seconds >= longest && waiting.kind !== 'works-first' && workload.retries?.limit === Number.POSITIVE_INFINITY
-  );
+  // In a pod that is always restarted, it is the pause between two runs.
+  const restarts = workload.retries?.limit === Number.POSITIVE_INFINITY;
+  return waiting.seconds >= longest && (waiting.kind === 'works-first' ? !restarts : restarts);
 }
 
 /** A sleep of a day or more after other commands, or of a week or more alone, keeps the pod for people to look at. */
