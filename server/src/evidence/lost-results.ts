@@ -9,9 +9,12 @@ import { volumeNamed } from './volume-lifetime.ts';
  * command, another container, or an account.
  */
 export function losesResults(container: Container, podSet: PodSet, { kind, retries }: Workload): boolean {
-  const runsOnce = kind === 'Pod' || (kind === 'Job' && retries?.limit === 0);
+  const runsOnce = kind === 'Pod' || (jobs.test(kind) && retries?.limit === 0);
   return runsOnce && podSet.restartPolicy?.value === 'Never' && keepsNowhereElse(container, podSet);
 }
+
+/** Jobs whose pods keep nothing for each other. */
+const jobs = /^(?:Job|JobSet|(?:PyTorch|TF|JAX|Paddle)Job)$/;
 
 /** Whether nothing in a pod can copy its files elsewhere: it has one container, no account and no Secret, and the command names no other place. */
 export function keepsNowhereElse(container: Container, podSet: PodSet): boolean {
