@@ -115,6 +115,8 @@ export interface GpuFlag {
   readonly text: string;
   readonly span: Span;
   readonly effect: string;
+  /** The container may be meant to do without, so no fix is offered. */
+  readonly isChoice?: boolean;
 }
 
 /** The number of layers that a server's command line moves to a GPU: `--n-gpu-layers 40`. */

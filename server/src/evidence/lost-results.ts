@@ -1,4 +1,7 @@
 import { either, partOf } from '../catalog/word-patterns.ts';
+import { programWords } from '../command/programs.ts';
+import { allCommands, baseName } from '../command/shell.ts';
+import { commandLineOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { getIn, isIncomplete } from '../yaml/cursor.ts';
 import { mayHaveVariables } from './launch.ts';
@@ -50,3 +53,18 @@ const keeps = either(
   ),
   /\b(?:scp|ssh|aws|az|hf|curl|nc|mc|oci|dvc)\b(?!-)|:\/\/(?!github\.com)/,
 );
+
+/** Links, mounts and copies: a path may lead elsewhere. */
+export function redirectsPaths(container: Container): boolean {
+  const lines = [...container.command, ...container.args];
+  if (lines.some(({ value }) => redirects.test(value))) return true;
+  if (!lines.some(({ value }) => /\b(?:rsync|cp)\b/.test(value))) return false;
+  // A copy that is made again and again during the run.
+  return commandLineOf(container).statements.some(
+    (one) =>
+      (one.background || one.kind === 'loop') &&
+      allCommands([one]).some((command) => /^(?:rsync|cp)$/.test(baseName(programWords(command)[0] ?? ''))),
+  );
+}
+
+const redirects = partOf('\\bln\\s+-s \\bmount\\b \\brclone\\b \\bgsutil\\b \\bs5cmd\\b \\baws\\s+s3\\b');

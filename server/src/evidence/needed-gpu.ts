@@ -166,16 +166,22 @@ function inVariables({ env }: Container): GpuFlag | undefined {
   return { text: `${found.name}=${found.value.value}`, span: spanOf(found.value.at), effect };
 }
 
-/** The image of a program that trains, if its publisher also has images for CPUs: PyTorch's own are all named after CUDA. */
+/** The image of a program that trains, or of a notebook, if its publisher also has images for CPUs: PyTorch's own are all named after CUDA. */
 function byImage(container: Container): GpuFlag | undefined {
   const { image } = container;
-  if (image === undefined || isTemplated(image.at) || useOf(container).use !== 'training') return undefined;
+  if (image === undefined || isTemplated(image.at)) return undefined;
   const { repository } = imageParts(image.value);
+  const { use } = useOf(container);
+  const isNotebook = use === 'interactive' || (use === null && notebooks.test(repository));
+  if (use !== 'training' && !isNotebook) return undefined;
   if (/(?:^|\/)pytorch\/pytorch$/.test(repository)) return undefined;
   if (gpuImage(container) === undefined && !forGpus.test(repository)) return undefined;
-  const effect = 'is built for GPUs, but the container that trains requests none: it uses the CPU, or a GPU';
-  return { text: 'The image', span: spanOf(image.at), effect };
+  const who = isNotebook ? 'notebook' : 'container that trains';
+  const effect = `is built for GPUs, but the ${who} requests none: it uses the CPU, or a GPU`;
+  return { text: 'The image', span: spanOf(image.at), effect, isChoice: isNotebook };
 }
+
+const notebooks = /(?:^|[/_-])(?:jupyter(?:lab)?|notebook)(?:$|[_-])/;
 
 /** Images without a build for CPUs: https://catalog.ngc.nvidia.com, https://hub.docker.com/r/unsloth/unsloth, https://docs.axolotl.ai/docs/docker.html */
 const forGpus = either(

@@ -1,26 +1,40 @@
 import { either, oneOf } from '../catalog/word-patterns.ts';
-import { requestsAccelerators } from '../model/accelerators.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
 import { commandsIn } from '../model/process-input.ts';
-import type { Container, PodSet, Workload } from '../model/workload.ts';
+import type { Container, Manifest, PodSet, Workload } from '../model/workload.ts';
 import { asText, getIn } from '../yaml/cursor.ts';
 import { checkpointSigns } from './launch.ts';
-import { keepsNowhereElse } from './lost-results.ts';
-import { mayMountMore, volumeNamed } from './volume-lifetime.ts';
+import { keepsNowhereElse, losesResults, redirectsPaths } from './lost-results.ts';
+import { neededGpu } from './needed-gpu.ts';
+import { neverSaves } from './progress-flags.ts';
+import { mayMountMore, runsMountedScript, volumeNamed } from './volume-lifetime.ts';
 
 /**
  * Whether a job that trains has no place for what it saves: no volume in any of its pods outlives them, and nothing that is written shows another
  * place. Its code may still upload the results.
  */
-export function hasNoLastingPlace(container: Container, podSet: PodSet, workload: Workload): boolean {
-  const { apiVersion, kind, podSets, manifest } = workload;
-  const isFirst = podSets.find(({ containers }) => containers.some(requestsAccelerators)) === podSet;
-  if (!isFirst || kind === 'Experiment' || !ownGroups.test(groupOf(apiVersion))) return false;
+export function hasNoLastingPlace(
+  container: Container,
+  podSet: PodSet,
+  workload: Workload,
+  document: Manifest['document'],
+): boolean {
+  const { apiVersion, kind, podSets, manifest, retries } = workload;
+  const group = groupOf(apiVersion);
+  if (podSet !== podSets[0] || kind === 'Experiment' || !ownGroups.test(group)) return false;
+  // Other documents are analyzed only if they name GPUs.
+  const isOfFramework = group !== '' && group !== 'batch';
+  if (isOfFramework && !namesAccelerators(workload) && !neededGpu(container, workload.name ?? '', document))
+    return false;
+  if ((retries === null || retries.limit === 0) && !losesResults(container, podSet, workload)) return false;
+  const never = neverSaves(container);
+  if ((never !== undefined && never.atEnd !== true) || runsMountedScript(container, podSet)) return false;
   // Volcano's jobs have volumes for all tasks.
   if (getIn(manifest.root, 'spec', 'volumes') !== undefined && kind !== 'Pod') return false;
   const names = [workload.name ?? '', container.name ?? '', container.image?.value.split('/').at(-1) ?? ''];
   if (names.some((one) => trials.test(one)) || !runsProgram(container)) return false;
-  if (checkpointSigns(container).some((sign) => sign.kind !== 'resume')) return false;
+  if (redirectsPaths(container) || checkpointSigns(container).some((sign) => sign.kind !== 'resume')) return false;
   return podSets.every(({ containers }) => containers.every(hasNoPlace)) && keepsNowhereElse(container, podSet);
 
   function hasNoPlace(one: Container): boolean {

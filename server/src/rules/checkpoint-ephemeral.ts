@@ -1,12 +1,10 @@
-import { partOf, wordSet } from '../catalog/word-patterns.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { isRunDirectory, nnUnetResults } from '../command/checkpoint.ts';
 import { wordsOf } from '../command/name-words.ts';
-import { programWords } from '../command/programs.ts';
-import { allCommands, baseName } from '../command/shell.ts';
 import { lateCopy } from '../evidence/late-copies.ts';
 import { checkpointSigns, mayHaveVariables, usesAccelerators } from '../evidence/launch.ts';
 import { absolute, isBesideData, isLost, mountOf, type Place } from '../evidence/lost-paths.ts';
-import { connects, hasAccount, keepsNowhereElse, losesResults } from '../evidence/lost-results.ts';
+import { connects, hasAccount, keepsNowhereElse, losesResults, redirectsPaths } from '../evidence/lost-results.ts';
 import { hasNoLastingPlace } from '../evidence/no-lasting-place.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { progressVolume } from '../evidence/progress-volumes.ts';
@@ -17,7 +15,6 @@ import { preemptibleClass, selectsSpot } from '../evidence/spot.ts';
 import { hasDurableMount, isTrial, mayMountMore, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
-import { commandLineOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
 import { isIn } from '../rewrite/mount-claim.ts';
@@ -112,7 +109,11 @@ export default defineRule({
     if (checkResults(container, context) || checkCode(container, context)) return;
     if (!hasRole(workload, 'training') || workload.partial || container.type !== 'app') return;
     const isOnce = workload.retries === null || workload.retries.limit === 0;
-    if (isTrial(workload) || !usesAccelerators(container, podSet)) return;
+    if (isTrial(workload)) return;
+    if (!usesAccelerators(container, podSet)) {
+      reportNoPlace(container, context);
+      return;
+    }
     if (mayHaveVariables(container)) return;
     if (redirectsPaths(container)) {
       reportLateCopy(container, context);
@@ -192,9 +193,9 @@ function reportLateCopy(container: Container, { workload, podSet, document, repo
 }
 
 /** Advises against training that has no volume for what it saves. */
-function reportNoPlace(container: Container, { workload, podSet, report }: PodSetContext): void {
+function reportNoPlace(container: Container, { workload, podSet, document, report }: PodSetContext): void {
   const at = container.command[0]?.at ?? container.args[0]?.at ?? container.image?.at;
-  if (at === undefined || !hasNoLastingPlace(container, podSet, workload)) return;
+  if (at === undefined || isOnSpot(workload) || !hasNoLastingPlace(container, podSet, workload, document)) return;
   report({
     severity: 'info',
     message:
@@ -326,21 +327,6 @@ function holdsProgress(flag: string): boolean {
   const isSaved = /save|output|checkpoint|ckpt|snapshot|resume/i.test(name);
   return isSaved && !/log|export|eval|result|onnx|profil|trace/i.test(name);
 }
-
-/** Links, mounts and copies: a path may lead elsewhere. */
-function redirectsPaths(container: Container): boolean {
-  const lines = [...container.command, ...container.args];
-  if (lines.some(({ value }) => redirects.test(value))) return true;
-  if (!lines.some(({ value }) => /\b(?:rsync|cp)\b/.test(value))) return false;
-  // A copy that is made again and again during the run.
-  return commandLineOf(container).statements.some(
-    (one) =>
-      (one.background || one.kind === 'loop') &&
-      allCommands([one]).some((command) => /^(?:rsync|cp)$/.test(baseName(programWords(command)[0] ?? ''))),
-  );
-}
-
-const redirects = partOf('\\bln\\s+-s \\bmount\\b \\brclone\\b \\bgsutil\\b \\bs5cmd\\b \\baws\\s+s3\\b');
 
 const isOnSpot = once(({ podSets }: Workload) =>
   podSets.some((podSet) => selectsSpot(podSet) || preemptibleClass(podSet) !== undefined),

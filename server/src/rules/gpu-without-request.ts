@@ -278,11 +278,11 @@ export default defineRule({
       const isOwn = container.type === 'app' && !workload.partial;
       const found = isOwn ? neededGpu(container, workload.name ?? '', document) : undefined;
       if (found === undefined) return false;
-      const { text, span, effect } = found;
+      const { text, span, effect, isChoice } = found;
       report({
         message: `${shorten(text, 40)} ${effect} of other pods`,
         span,
-        fixes: () => [requestOne(container, document)],
+        fixes: () => (isChoice === true ? [] : [requestOne(container, document)]),
       });
       return true;
     }
