@@ -165,7 +165,10 @@ export function listenerOf(workload: Workload): ServerFacts | null {
   if (found === undefined) return null;
   const { readiness } = probesOf(container, workload);
   const isProbed = isUnseen(readiness) || getIn(readiness, 'httpGet') !== undefined;
-  return { program: found.program, port: found.port, metricsFlag: missingMetricsFlag(container) ?? null, isProbed };
+  const words = [...container.command, ...container.args].map(({ value }) => value);
+  const hasPrefix = words.some((word) => /--(?:api-prefix|root-path|middleware)|\bROOT_PATH\b/.test(word));
+  const metricsFlag = missingMetricsFlag(container) ?? null;
+  return { program: found.program, port: found.port, metricsFlag, isProbed, hasPrefix };
 }
 
 /** Flags by which a server may listen on another port, or on none. */

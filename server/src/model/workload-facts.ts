@@ -38,4 +38,6 @@ export interface ServerFacts {
   readonly metricsFlag: string | null;
   /** Its readinessProbe asks for a path, or may. */
   readonly isProbed: boolean;
+  /** A flag may give all its paths a prefix. */
+  readonly hasPrefix: boolean;
 }

@@ -9,6 +9,7 @@ import {
   type RouteMistake,
   sizeForNginx,
 } from '../evidence/route-paths.ts';
+import { prefixMistake } from '../evidence/route-prefixes.ts';
 import { placesAt, writtenText } from '../evidence/written.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
@@ -43,7 +44,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * (`read-timeout`) or cannot read (`proxy-body-size: 100MB`). Since 1.12, it rejects a regular expression in a path of type Prefix or Exact by default. Other
  * controllers also have no wildcards in them: `/` means all paths. Without an httpGet readinessProbe, GKE's load balancer checks the path `/`, on which vLLM has no page, and sends no requests.
  * AWS's checks `/` unless `healthcheck-path` is set, and a Service of type LoadBalancer the path that its annotations name: pods that answer 404 do not count as healthy.
- * AWS's sends requests to node ports by default, which a Service of type ClusterIP does not have (information). Timeouts of an HTTPRoute or a VirtualService have a unit, and `backendRequest` is not
+ * A route with the path `/llm` sends `/llm/v1/models`, unless it rewrites the path: vLLM and others answer 404. AWS's sends requests to node ports by default, which a Service of type ClusterIP does not have (information). Timeouts of an HTTPRoute or a VirtualService have a unit, and `backendRequest` is not
  * longer than `request`; the API server rejects others. Knative, also behind KServe, rejects a timeout above 600 s, unless the cluster sets another maximum
  * (information).
  *
@@ -112,6 +113,7 @@ export default defineRule({
   severity: 'warning',
   manifest(manifest, context) {
     const { kind, root } = manifest;
+    reportAll([prefixMistake(manifest, context.crossReferences) ?? []].flat(), kind, context);
     if (kind === 'Ingress') checkIngress(manifest, context);
     else if (kind === 'Service' && manifest.apiVersion === 'v1')
       reportBalancers(serviceBalancerMistakes(manifest, context.crossReferences), context);
