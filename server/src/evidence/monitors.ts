@@ -1,6 +1,8 @@
+import type { CrossReferences } from '../model/cross-references.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import {
+  asBoolean,
   asNumber,
   asString,
   asText,
@@ -47,8 +49,14 @@ export function isMonitor({ apiVersion, kind }: Manifest): boolean {
   return kinds.has(`${groupOf(apiVersion)}/${kind}`);
 }
 
-/** What a monitor reads; undefined if its selector is not a plain list of labels in one namespace, or if a template may change it. */
-export function monitorOf({ apiVersion, kind, namespace, root }: Manifest): Monitor | undefined {
+/**
+ * What a monitor reads; undefined if its selector is not a plain list of labels in one namespace, or if a template may change it. Of one for
+ * all namespaces, it is what it reads in the only namespace of the file that has such objects.
+ */
+export function monitorOf(
+  { apiVersion, kind, namespace, root }: Manifest,
+  references: Pick<CrossReferences, 'servicesLabeled' | 'keptRunning' | 'labeledElsewhere'>,
+): Monitor | undefined {
   const known = kinds.get(`${groupOf(apiVersion)}/${kind}`);
   const spec = getIn(root, 'spec');
   const selector = getIn(spec, 'selector');
@@ -58,10 +66,18 @@ export function monitorOf({ apiVersion, kind, namespace, root }: Manifest): Moni
   const isOpen = [spec, selector, getIn(selector, 'matchLabels'), list].some(isIncomplete);
   if (isOpen || labels.length === 0 || labels.some(isUnseen)) return undefined;
   if (entries(selector).length > 1) return undefined;
-  const namespaces = getIn(spec, 'namespaceSelector');
-  const named = namespaces === undefined ? undefined : onlyName(namespaces);
-  if (namespaces !== undefined && named === undefined) return undefined;
   const wanted = tableOf(labels.map((label): [string, string] => [keyOf(label), asText(label) ?? '']));
+  const namespaces = getIn(spec, 'namespaceSelector');
+  const isHere = () =>
+    (known.ofPods ? references.keptRunning(namespace, wanted) : references.servicesLabeled(namespace, wanted)).length >
+    0;
+  const anywhere = () =>
+    isHere()
+      ? namespace
+      : references.labeledElsewhere(known.ofPods ? 'workload' : 'service', namespace, wanted)?.namespace;
+  const isAny = entries(namespaces).length === 1 && asBoolean(getIn(namespaces, 'any')) === true;
+  const named = namespaces === undefined ? undefined : isAny ? anywhere() : onlyName(namespaces);
+  if (namespaces !== undefined && (named === undefined || named === null)) return undefined;
   return {
     ofPods: known.ofPods,
     selector,

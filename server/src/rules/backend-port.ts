@@ -103,7 +103,7 @@ export default defineRule({
       checkShape(kind, number, label, context);
       return;
     }
-    const monitor = monitorOf(manifest);
+    const monitor = monitorOf(manifest, context.crossReferences);
     if (monitor !== undefined) {
       checkMonitor(manifest, monitor, context);
       return;

@@ -86,7 +86,7 @@ export default defineRule({
   topic: 'network',
   severity: 'warning',
   manifest(manifest, context) {
-    const monitor = monitorOf(manifest);
+    const monitor = monitorOf(manifest, context.crossReferences);
     const metadata = getIn(manifest.root, 'metadata');
     if (monitor === undefined || isIncomplete(metadata) || isUnseen(getIn(metadata, 'namespace'))) return;
     const [first, ...others] = selectedBy(monitor, context);
