@@ -5,8 +5,9 @@ import { type PatchTarget, targetOf } from '../model/kustomize/kustomization.ts'
 import { external } from '../model/kustomize/merge.ts';
 import { withSpansOf } from '../model/kustomize/operation-spans.ts';
 import { patched, withLastPatch } from '../model/kustomize/patches.ts';
+import { placed } from '../model/kustomize/placed.ts';
 import { lowerDocument } from '../model/lower.ts';
-import { placed, type RelatedFiles } from '../model/related-files.ts';
+import type { RelatedFiles } from '../model/related-files.ts';
 import type { Finding } from '../rules/rule.ts';
 import { runRules } from '../rules/run.ts';
 import { getIn, items, rootCursor } from '../yaml/cursor.ts';

@@ -116,7 +116,9 @@ function gkeCardIn(field: Field | undefined): string | undefined {
 
 /** OpenShift on Google Cloud: `gpus: [{type: nvidia-tesla-t4, count: 2}]`. In other tools, `gpus` is a number. */
 function cardsOfMachineSet(field: Field | undefined): Field | undefined {
-  return Array.isArray(field) && field.length > 0 && field.every((one) => isFields(one) && one.has('type')) ? field : undefined;
+  return Array.isArray(field) && field.length > 0 && field.every((one) => isFields(one) && one.has('type'))
+    ? field
+    : undefined;
 }
 
 /** The pool of an object, whose `count` is the number of its nodes: in Terraform, that is the number of pools. */

@@ -33,15 +33,15 @@ export interface MapLayer {
   readonly key: string;
 }
 
-/** Whether a text may install charts: a cheap test, because most files do not. */
+/** Whether a text may install charts or kustomizations: a cheap test, because most files do not. */
 export function mayInstallCharts(text: string): boolean {
   return words.some((word) => text.includes(word)) && marks.test(text);
 }
 
 /** An editor asks after each edit, and the pattern is slow on texts without these words. */
-const words = ['HelmRelease', 'Application', 'releases:'];
+const words = ['HelmRelease', 'Application', 'Kustomization', 'releases:'];
 
-const marks = /^[ \t-]*["']?kind["']?:[ \t]*["']?(?:Application(?:Set)?|HelmRelease)\b|^releases:/m;
+const marks = /^[ \t-]*["']?kind["']?:[ \t]*["']?(?:Application(?:Set)?|HelmRelease|Kustomization)\b|^releases:/m;
 
 /** Identifies an install with what it reads, wherever it is in its file. */
 export function installKey({ chart, from, layers, namespace }: ChartInstall): string {

@@ -1,19 +1,21 @@
-import type { YamlDocument, YamlMap, YamlNode } from '../yaml/node.ts';
+import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import { checkLimits, parseDocument, parseYaml } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
 import { type Helpers, helpersIn } from '../yaml/template-helpers.ts';
 import { fillFromValues } from '../yaml/template-values.ts';
 import { namesAccelerators } from './accelerators.ts';
 import { autoscaledByValues, autoscaledReplicas } from './autoscaled-template.ts';
+import { buildOverrides, overrideKey } from './build-overrides.ts';
 import { type ChartInstall, chartInstalls, installKey } from './chart-installs.ts';
 import { isOff, type PartName, valuesOfPart } from './chart-parts.ts';
 import type { CrossReferences } from './cross-references.ts';
 import { amongBuilt } from './kustomize/among-built.ts';
+import type { Built } from './kustomize/build.ts';
 import type { BuiltObject, SourceFile } from './kustomize/built-object.ts';
-import { isJsonPatch } from './kustomize/json-patch.ts';
 import type { PatchTarget } from './kustomize/kustomization.ts';
 import { emptyMap, external, mergeStrategic } from './kustomize/merge.ts';
 import { patched, withLastPatch } from './kustomize/patches.ts';
+import { placed } from './kustomize/placed.ts';
 import { lowerDocument } from './lower.ts';
 import { once } from './once.ts';
 import type { ModelOptions } from './options.ts';
@@ -78,6 +80,8 @@ export interface RelatedFiles {
   readonly release?: ChartRelease;
   /** The charts that the file installs, by `installKey`. */
   readonly installs?: ReadonlyMap<string, InstalledChart>;
+  /** What kustomizations build that the file installs with changes, by `overrideKey`. */
+  readonly overridden?: ReadonlyMap<string, Built>;
   /** The objects that a kustomization builds. */
   readonly built?: readonly BuiltObject[];
   /** The URIs of the other kustomizations that it includes. */
@@ -96,11 +100,13 @@ export function chartValues(name: string, text: string): ChartValues | undefined
 }
 
 /** Whether related files can change the workloads of a document. */
-export function hasRelatedFiles(text: string, { chart, release, installs, base, built }: RelatedFiles): boolean {
+export function hasRelatedFiles(text: string, related: RelatedFiles): boolean {
+  const { chart, release, installs, overridden, base, built } = related;
   // A template can receive all its accelerators from the chart's values.
   return (
     release !== undefined ||
     installs !== undefined ||
+    overridden !== undefined ||
     base !== undefined ||
     built !== undefined ||
     usesParameters(text) ||
@@ -149,13 +155,13 @@ export function withRelatedFiles(
   options: ModelOptions,
   crossReferences: CrossReferences,
 ): readonly Workload[] {
-  const { chart, built, base } = relatedFiles;
-  const objects = built ?? base?.objects;
+  const { chart, built, base, overridden } = relatedFiles;
+  const [only, ...more] = overridden?.values() ?? [];
+  const objects = built ?? base?.objects ?? (more.length === 0 ? only?.objects : undefined);
+  const among = objects === undefined ? crossReferences : amongBuilt(objects, crossReferences, base !== undefined);
   const references =
     chart === undefined
-      ? objects === undefined
-        ? crossReferences
-        : amongBuilt(objects, crossReferences, built === undefined)
+      ? among
       : {
           ...crossReferences,
           fileHeader: () => [...crossReferences.fileHeader(), ...cardInChart(chart.document, chart.file)],
@@ -175,7 +181,7 @@ export function withRelatedFiles(
   });
   // Values that change no GPU workload are only a part of a release, such as those of its ingress.
   if (resolved.length === 0 || !(isChanged || workloads.length > 0)) return workloads;
-  if (relatedFiles.release !== undefined || relatedFiles.installs !== undefined) return resolved;
+  if ([relatedFiles.release, relatedFiles.installs, overridden].some((one) => one !== undefined)) return resolved;
   // An inline patch is counted in what it changes.
   const isCounted = ({ manifest: { isPatch, root, target } }: Workload) =>
     isPatch === true && built !== undefined && patched(built, root.node, target).length > 0;
@@ -205,27 +211,22 @@ interface Reading {
 }
 
 function readings(document: YamlDocument, related: RelatedFiles): readonly Reading[] {
-  const { chart, release, installs, base, built } = related;
+  const { chart, release, installs, overridden, base, built } = related;
   const { root } = document;
   if (root === null) return [];
   if (release !== undefined) return document.base > 0 ? [] : readingsOfRelease(root, release);
-  if (installs !== undefined)
-    return chartInstalls(document).flatMap((one) => {
-      const installed = installs.get(installKey(one));
-      return installed === undefined ? [] : readingsOfInstall(one, installed);
-    });
-  if (built !== undefined) {
-    // kustomize allows only one document; any other must not count the objects a second time.
-    if (document.base > 0) return [];
-    return built.flatMap((object) => {
-      const made = placed(external(object.root), root);
-      const { names, namespace } = object;
-      const [, ...renamed] = names;
-      const name = renamed.at(-1);
-      const identity = { ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }) };
-      return made === undefined ? [] : [{ root: made, readWith: object.file, identity }];
-    });
-  }
+  if (installs !== undefined || overridden !== undefined)
+    return [
+      ...chartInstalls(document).flatMap((one) => {
+        const installed = installs?.get(installKey(one));
+        return installed === undefined ? [] : readingsOfInstall(one, installed);
+      }),
+      ...buildOverrides(document).flatMap((one) =>
+        readingsOfBuild(overridden?.get(overrideKey(one))?.objects ?? [], one.at, one.namespace),
+      ),
+    ];
+  // kustomize allows only one document; any other must not count the objects a second time.
+  if (built !== undefined) return document.base > 0 ? [] : readingsOfBuild(built, root, null);
   if (base !== undefined) {
     return patched(base.objects, root, base.target).flatMap((object) => {
       const made = placed(withLastPatch(object, root), root);
@@ -238,6 +239,18 @@ function readings(document: YamlDocument, related: RelatedFiles): readonly Readi
   }
   const filled = { template: root, values: chart.root };
   return fillFromValues(document, chart.root, chart.helpers).map((one) => ({ ...one, readWith: chart.name, filled }));
+}
+
+/** @param at where the objects are shown @param target the namespace of those that have none */
+function readingsOfBuild(objects: readonly BuiltObject[], at: YamlNode, target: string | null): readonly Reading[] {
+  return objects.flatMap((object) => {
+    const made = placed(external(object.root), at);
+    const { names, namespace = target ?? undefined } = object;
+    const [, ...renamed] = names;
+    const name = renamed.at(-1);
+    const identity = { ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }) };
+    return made === undefined ? [] : [{ root: made, readWith: object.file, identity }];
+  });
 }
 
 /** The templates of a chart with its values and those of the release: mappings are merged, null removes a value, and lists are replaced. */
@@ -320,20 +333,6 @@ function filledWith(document: YamlDocument, values: YamlNode, helpers?: Helpers)
 }
 
 const documentsIn = once(({ text }: SourceFile) => (checkLimits(text) === null ? parseYaml(text).documents : []));
-
-/** A built object with the span of the document that it is shown for. Its kind gets the span of the first key. */
-export function placed(object: YamlNode, written: YamlNode): YamlMap | undefined {
-  if (object.kind !== 'map') return undefined;
-  const first = isJsonPatch(written) ? written.items[0]?.value : written;
-  const [firstEntry] = first?.kind === 'map' ? first.entries : [];
-  const own = written.kind === 'map' ? written.entries.find(({ key }) => key === 'kind') : undefined;
-  const keySpan = (own ?? firstEntry)?.keySpan ?? written.span;
-  return {
-    ...object,
-    span: written.span,
-    entries: object.entries.map((entry) => (entry.key === 'kind' ? { ...entry, keySpan } : entry)),
-  };
-}
 
 function isIn({ manifest }: Workload, offset: number): boolean {
   const { start, end } = manifest.root.node.span;

@@ -193,17 +193,24 @@ export function createRelatedFiles({ read: readText, ...reader }: FileReader, ma
 }
 
 /** The URIs of the other files that contribute to the objects of a kustomization or of a chart's release. */
-export function partsIn({ built = [], included = [], release, installs }: RelatedFiles): ReadonlySet<string> {
+export function partsIn({
+  built = [],
+  included = [],
+  release,
+  installs,
+  overridden,
+}: RelatedFiles): ReadonlySet<string> {
+  const objects = [...built, ...[...(overridden?.values() ?? [])].flatMap((one) => one.objects)];
   const charts = [...(release === undefined ? [] : [release, ...(release.parts ?? [])]), ...(installs?.values() ?? [])];
   const ofCharts = charts.flatMap(({ templates, values }) => [...templates, ...(values ? [values] : [])]);
   const files = [...(installs?.values() ?? [])].flatMap((one) => [...one.files.values()]);
   const uris = [...ofCharts, ...files].map(({ uri }) => uri);
-  return new Set([...included, ...built.flatMap(({ sources }) => sources), ...uris]);
+  return new Set([...included, ...objects.flatMap(({ sources }) => sources), ...uris]);
 }
 
 /** Whether a file counts others. */
-export function hasParts({ built, release, installs }: RelatedFiles): boolean {
-  return built !== undefined || release !== undefined || installs !== undefined;
+export function hasParts({ built, release, installs, overridden }: RelatedFiles): boolean {
+  return built !== undefined || release !== undefined || installs !== undefined || overridden !== undefined;
 }
 
 const none: KnownName = { spellings: new Map(), dependents: new Set() };

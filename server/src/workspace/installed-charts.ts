@@ -7,6 +7,7 @@ import { once } from '../model/once.ts';
 import { type InstalledChart, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
 import { asText, type Cursor, getIn, isTemplated, items, rootCursor } from '../yaml/cursor.ts';
 import { checkLimits, parseYaml } from '../yaml/parse.ts';
+import { overriddenBuilds } from './overridden-builds.ts';
 
 type Read = (uri: string) => Promise<SourceFile | undefined>;
 
@@ -25,12 +26,16 @@ export async function relatedToInstalls(
   const own = list === undefined ? undefined : await read(uri);
   if (own === undefined || list === undefined || checkLimits(own.text) !== null) return noRelatedFiles;
   const installs = new Map<string, InstalledChart>();
-  for (const install of parseYaml(own.text).documents.flatMap(chartInstalls)) {
+  const { documents } = parseYaml(own.text);
+  for (const install of documents.flatMap(chartInstalls)) {
     const key = installKey(install);
     const found = installs.has(key) ? undefined : await installedChart(uri, install, read, { reaches, list });
     if (found !== undefined) installs.set(key, found);
   }
-  return installs.size === 0 ? noRelatedFiles : { installs };
+  const builds = await overriddenBuilds(uri, documents, read, reaches);
+  return installs.size === 0 && builds.overridden === undefined
+    ? noRelatedFiles
+    : { ...(installs.size > 0 && { installs }), ...builds };
 }
 
 async function installedChart(

@@ -1,0 +1,89 @@
+import { asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
+import type { YamlDocument, YamlNode } from '../yaml/node.ts';
+import { listedApplications } from './application-sets.ts';
+import { groupOf, lowerManifests } from './manifest.ts';
+
+/** What an object of Argo CD or Flux changes in a kustomization of the project that it installs. */
+export interface BuildOverride {
+  /** The folder of the kustomization, as written: below a folder above the file that is the root of a repository. */
+  readonly path: string;
+  /** The changes, as a kustomization without resources. */
+  readonly changes: Readonly<Record<string, unknown>>;
+  readonly namespace: string | null;
+  /** Where the workloads are shown. */
+  readonly at: YamlNode;
+}
+
+/** Identifies an override with what it builds, wherever it is in its file. */
+export function overrideKey({ path, changes }: BuildOverride): string {
+  return JSON.stringify([path, changes]);
+}
+
+/** The overrides in a document that change pods or their number, if all of them are known. */
+export function buildOverrides(document: YamlDocument): readonly BuildOverride[] {
+  if (document.root === null || !marks.test(document.text)) return [];
+  return lowerManifests(document).flatMap((manifest): readonly BuildOverride[] => {
+    const { root, apiVersion, kind } = manifest;
+    const at = root.node;
+    switch (`${groupOf(apiVersion)}/${kind}`) {
+      case 'argoproj.io/Application':
+        return ofArgo(root, at);
+      case 'argoproj.io/ApplicationSet':
+        return listedApplications(manifest, document).flatMap((made) => ofArgo(made, at));
+      case 'kustomize.toolkit.fluxcd.io/Kustomization':
+        return ofFlux(root, at);
+      default:
+        return [];
+    }
+  });
+}
+
+const marks = /\bkustomize\b/;
+
+/** https://argo-cd.readthedocs.io/en/stable/user-guide/kustomize/ */
+function ofArgo(root: Cursor, at: YamlNode): readonly BuildOverride[] {
+  const spec = getIn(root, 'spec');
+  const namespace = plainText(getIn(spec, 'destination', 'namespace')) ?? null;
+  const sources = [getIn(spec, 'source') ?? [], ...items(getIn(spec, 'sources'))].flat();
+  return sources.flatMap((source) =>
+    override(plainText(getIn(source, 'path')), getIn(source, 'kustomize'), namespace, at),
+  );
+}
+
+/** https://fluxcd.io/flux/components/kustomize/kustomizations/ */
+function ofFlux(root: Cursor, at: YamlNode): readonly BuildOverride[] {
+  const spec = getIn(root, 'spec');
+  return override(plainText(getIn(spec, 'path')), spec, plainText(getIn(spec, 'targetNamespace')) ?? null, at);
+}
+
+function override(
+  path: string | undefined,
+  block: Cursor | undefined,
+  namespace: string | null,
+  at: YamlNode,
+): readonly BuildOverride[] {
+  const [replicas, patches, components] = ['replicas', 'patches', 'components'].map((key) => items(getIn(block, key)));
+  if (path === undefined || components?.length !== 0 || replicas === undefined || patches === undefined) return [];
+  if (replicas.length + patches.length === 0) return [];
+  const counts = replicas.map((one) => {
+    const [name, count] = ['name', 'count'].map((key) => plainText(getIn(one, key)));
+    return name === undefined || !/^\d{1,9}$/.test(count ?? '') ? undefined : { name, count: Number(count) };
+  });
+  const inline = patches.map((one) => {
+    const patch = plainText(getIn(one, 'patch'));
+    const target = getIn(one, 'target');
+    const keys = ['group', 'kind', 'name', 'labelSelector', 'annotationSelector'];
+    const named = keys.flatMap((key) => {
+      const text = plainText(getIn(target, key));
+      return text === undefined ? [] : [[key, text] as const];
+    });
+    return patch === undefined ? undefined : { patch, ...(target && { target: Object.fromEntries(named) }) };
+  });
+  // A part of the changes would be another state.
+  if ([...counts, ...inline].includes(undefined)) return [];
+  return [{ path, changes: { replicas: counts, patches: inline }, namespace, at }];
+}
+
+function plainText(cursor: Cursor | undefined): string | undefined {
+  return isTemplated(cursor) ? undefined : asText(cursor);
+}
