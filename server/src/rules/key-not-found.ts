@@ -1,6 +1,7 @@
 import { nearestOfFew } from '../catalog/spelling.ts';
 import { dataKinds, filesNamedIn, filesOfVolume } from '../evidence/config-files.ts';
 import { controllerKeys } from '../evidence/config-keys.ts';
+import { foldersForFiles } from '../evidence/folder-for-file.ts';
 import { pathTree, placesInTree } from '../evidence/path-tree.ts';
 import { isPodSpec } from '../evidence/rejection.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
@@ -11,7 +12,7 @@ import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asBoolean, asText, type Cursor, getIn, isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
-import { replaceScalar } from '../yaml/edit.ts';
+import { replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -21,7 +22,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * The API server accepts the reference. The kubelet then does not create the container (CreateContainerConfigError), or does not mount the
- * volume, while the pod keeps its node and its GPUs. The values in `data` of a Secret are base64; the API server rejects the Secret otherwise.
+ * volume, while the pod keeps its node and its GPUs. Without `subPath`, a volume that is mounted at the path of a file makes that path a folder. The values in `data` of a Secret are base64; the API server rejects the Secret otherwise.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -115,6 +116,7 @@ export default defineRule({
     if (!isPodSpec(context.podSet, context.workload)) return;
     for (const mount of container.volumeMounts) checkSubPath(mount, context);
     checkFiles(container, context);
+    checkFolders(container, context);
   },
 });
 
@@ -208,6 +210,29 @@ function checkFiles(container: Container, context: PodSetContext): void {
       });
       return;
     }
+  }
+}
+
+/** Reports a ConfigMap or a Secret that is mounted at the path of a file, and is a folder there. */
+function checkFolders(
+  container: Container,
+  { crossReferences, document, manifest, podSet, report }: PodSetContext,
+): void {
+  const keysOf = (kind: 'Secret' | 'ConfigMap', of: string) =>
+    crossReferences.keysOf(kind, manifest.namespace, of)?.keys;
+  for (const { mount, file, isNamed } of foldersForFiles(container, podSet, keysOf)) {
+    const at = getIn(mount.at, 'mountPath');
+    if (at === undefined) continue;
+    const result = isNamed ? 'the program finds no file there' : 'programs find no file there';
+    report({
+      severity: isNamed ? 'error' : 'warning',
+      message: `Without subPath, ${shorten(mount.mountPath, 50)} is a folder${file === undefined ? '' : ` with ${shorten(file, 30)} in it`}: ${result}`,
+      span: spanOf(at),
+      fixes: () =>
+        file === undefined
+          ? []
+          : [fix(`Mount only the file ${shorten(file, 40)}`, 'unsafe', setKey(document, mount.at, 'subPath', file))],
+    });
   }
 }
 
