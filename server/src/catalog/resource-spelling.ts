@@ -16,6 +16,8 @@ import { wordSet } from './word-patterns.ts';
 const otherNames = table<string>({
   // The prefix of the labels of GKE TPU nodes.
   'cloud.google.com/tpu': 'google.com/tpu',
+  'volcano.sh/gpu-num': 'volcano.sh/gpu-number',
+  'volcano.sh/vgpu-num': 'volcano.sh/vgpu-number',
 });
 
 /** Names that device plugins offered until some release. */
@@ -52,6 +54,10 @@ const nodeLabels = table<string>({
   'cloud.google.com/gke-accelerator': 'nvidia.com/gpu',
   'k8s.amazonaws.com/accelerator': 'nvidia.com/gpu',
   'com.nvidia/gpu': 'nvidia.com/gpu',
+  'cloud.google.com/gpu': 'nvidia.com/gpu',
+  'amd.com/rocm': 'amd.com/gpu',
+  // The older of two kernel drivers; the other one is xe.
+  'intel.com/gpu': 'gpu.intel.com/i915',
 });
 
 /**

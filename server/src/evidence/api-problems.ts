@@ -88,8 +88,13 @@ export function passedOnProblems(block: Cursor, { problems, text }: YamlDocument
     ({ what, at, field }) =>
       what === 'unknown-field' ||
       what === 'not-in-enum' ||
-      (what === 'wrong-type' && (isBareItem(at, field) || affinityParts.has(field))),
+      (what === 'wrong-type' && (isBareItem(at, field) || affinityParts.has(field) || isLabelText(at, field))),
   );
+}
+
+/** A label and its value in one text, as for kubectl: `nodeSelector: gpu=true`. */
+function isLabelText({ node }: Cursor, field: string): boolean {
+  return field === 'nodeSelector' && node.kind === 'scalar' && /^[\w./-]+[=:] ?[\w.-]+$/.test(node.source);
 }
 
 const affinityParts = wordSet(

@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { table } from '../yaml/table.ts';
 
 /** The value of a label with few fixed ones that another spelling of it means. Undefined for its values, and for other labels. */
@@ -8,9 +9,19 @@ export function listedMeant(key: string, value: string): string | undefined {
   return known.find((one) => isSameWord(one, written));
 }
 
-/** The part of an instance type that a label of AWS holds, if more of it is written: `g5` of `g5.xlarge`. */
-export function partMeant(key: string, value: string): { readonly what: string; readonly meant: string } | undefined {
+/** The part of an instance type that a label holds in place of what is written. */
+export interface MeantPart {
+  readonly what: string;
+  readonly meant: string;
+  /** The label that has the written value, and a space. */
+  readonly label?: string;
+}
+
+/** The part of an instance type that a label of AWS holds, if another part or more of it is written: `g5` of `g5.xlarge`. */
+export function partMeant(key: string, value: string): MeantPart | undefined {
   const [, label = ''] = /^(?:karpenter\.k8s\.aws|eks\.amazonaws\.com)\/(.+)$/.exec(key) ?? [];
+  if (label === 'instance-family' && categories.has(value))
+    return { what: 'family', meant: value, label: 'instance-category ' };
   const [what, part] = parts[label] ?? [];
   const meant = part?.exec(value)?.[1];
   return what === undefined || meant === undefined ? undefined : { what, meant };
@@ -51,6 +62,9 @@ const synonyms = table<string>({
   ada: 'ada-lovelace',
   lovelace: 'ada-lovelace',
 });
+
+/** The letters before the generation of an instance type. https://karpenter.sh/docs/concepts/scheduling/ */
+const categories = wordSet('a c d dl f g hpc i im inf is m p r t trn u x z');
 
 const parts = table<readonly [what: string, part: RegExp]>({
   'instance-family': ['family', /^([a-z]{1,4}\d[a-z0-9-]{0,6})\./],

@@ -5,6 +5,7 @@ import { type ApiHolder, type ApiProblem, apiProblems, passedOnProblems } from '
 import { someHolder, thisHolder } from '../evidence/api-words.ts';
 import { exportedFields } from '../evidence/exported-fields.ts';
 import { flatFields } from '../evidence/flat-fields.ts';
+import { missingOperands } from '../evidence/missing-operands.ts';
 import { missingSelector } from '../evidence/missing-selector.ts';
 import { missingType } from '../evidence/missing-type.ts';
 import { valuesQuantities } from '../evidence/values-quantities.ts';
@@ -91,7 +92,7 @@ export default defineRule({
     const missing = missingType(document);
     if (missing !== undefined) report({ message: missing.message, span: spanOf(missing.at) });
   },
-  manifest(manifest, { document, report }) {
+  manifest(manifest, { crossReferences, document, report }) {
     const problems = apiProblems(manifest);
     const meant = new Map(
       problems.flatMap((problem) => {
@@ -108,6 +109,16 @@ export default defineRule({
       // The field is there, under another name.
       if (problem.what === 'missing-field' && isMeant(problem, meant)) continue;
       report({ ...describe(problem, meant.get(problem), document), covers: extentOf(problem) });
+    }
+    const operands = missingOperands(manifest);
+    if (operands !== undefined && !crossReferences.mayBePatch()) {
+      const { names } = operands;
+      const listed = [names.slice(0, -1).join(', '), names.at(-1)].filter((part) => part !== '').join(' and ');
+      report({
+        severity: 'warning',
+        message: `ClusterPolicy requires also ${listed}, which may be empty mappings: the API server rejects the object`,
+        span: keySpanOf(operands.spec),
+      });
     }
     for (const { at, field, effect } of unreadableTexts(manifest)) {
       report({

@@ -110,7 +110,10 @@ export default defineRule({
         severity: (isInvalid && isListedContainer(container.at)) || lacksLimit ? 'error' : 'warning',
         message: `No device plugin offers ${name}; did you mean ${intended}? ${consequence}`,
         span: keySpanOf(entry),
-        fixes: () => [renameResource(container, name, intended, 'safe', context.document)],
+        // Intel's newer driver has another name.
+        fixes: () => [
+          renameResource(container, name, intended, intended.endsWith('/i915') ? 'unsafe' : 'safe', context.document),
+        ],
       });
     }
   },

@@ -87,6 +87,14 @@ export default defineRule({
       context.report({ message, span: spanOfSelector(slice) });
       return;
     }
+    const pinned = otherNode(podSet);
+    if (pinned !== undefined) {
+      context.report({
+        message: `nodeName is ${pinned.name}, but the pod selects hostname ${firstValue(pinned.selector)}: the kubelet rejects the pod`,
+        span: spanOfSelector(pinned.selector),
+      });
+      return;
+    }
     if (selectors.length + podSet.avoided.length < 2) return;
     // Capped, because each is compared with all earlier ones.
     const known = selectors
@@ -117,6 +125,16 @@ export default defineRule({
     });
   },
 });
+
+/** The node that `nodeName` names, if the pod selects the hostnames of others. The name of a machine may be longer than its hostname. */
+function otherNode({ pod, selectors }: PodSet): { readonly name: string; readonly selector: Selector } | undefined {
+  const at = getIn(pod, 'nodeName');
+  const [name, selector] = [asText(at), selectors.find(({ key }) => key === 'kubernetes.io/hostname')];
+  if (at === undefined || name === undefined || isUnseen(at) || selector === undefined || selector.values.length === 0)
+    return undefined;
+  const differs = selector.values.every((one) => !isUnseen(one.at) && !isAlike(one.value, name));
+  return differs ? { name: shorten(name, 30), selector } : undefined;
+}
 
 /** Whether one value is the other, or may be a misspelling of it, which selector-value reports. */
 function isAlike(a: string, b: string): boolean {

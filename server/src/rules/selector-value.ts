@@ -267,12 +267,12 @@ function checkListed(key: string, { value, at }: Located<string>, consequence: s
 
 /** Reports an instance type, or its family, in a label that only holds a part of it. */
 function checkPart(key: string, { value, at }: Located<string>, consequence: string, context: RuleContext): void {
-  const { what, meant } = (isTemplated(at) ? undefined : partMeant(key, value)) ?? {};
-  if (what === undefined || meant === undefined) return;
+  const { what, meant = '', label = '' } = (isTemplated(at) ? undefined : partMeant(key, value)) ?? {};
+  if (what === undefined) return;
   context.report({
-    message: `There is no instance ${what} ${shorten(value, 30)}; did you mean ${meant}? ${consequence}`,
+    message: `There is no instance ${what} ${shorten(value, 30)}; did you mean ${label}${meant}? ${consequence}`,
     span: spanOf(at),
-    fixes: () => [fix(`Use ${what} ${meant}`, 'unsafe', replaceScalar(context.document, at, meant))],
+    fixes: () => (label ? [] : [fix(`Use ${what} ${meant}`, 'unsafe', replaceScalar(context.document, at, meant))]),
   });
 }
 

@@ -119,11 +119,14 @@ function onlyTarget(scope: Scope, { kinds, name, namespace, at }: NamedAt): read
 }
 
 /** Kinds whose objects are in the file of the pods that use them, and which nothing else uses. */
-const ownedKinds: ReadonlySet<string> = new Set(['/PersistentVolumeClaim', '/ServiceAccount', '/ConfigMap']);
+const ownedKinds: ReadonlySet<string> = new Set([
+  ...['/PersistentVolumeClaim', '/ServiceAccount', '/ConfigMap', 'kueue.x-k8s.io/ClusterQueue'],
+  ...['kueue.x-k8s.io/ResourceFlavor', 'resource.k8s.io/ResourceClaimTemplate'],
+]);
 
 /**
- * The only object of its kind in the file, if nothing in the file uses it, and all references to the kind name this other object. Its name begins with
- * the same word. Programs and dashboards may read a ConfigMap without a reference, but hardly their settings.
+ * The only object of its kind in the file, if nothing in the file uses it, and all references to the kind name this other object. The name of a kind of
+ * the core begins with the same word. Programs and dashboards may read a ConfigMap without a reference, but hardly their settings.
  */
 function unusedObject(scope: Scope, { kinds: [kind = ''], name, namespace }: NamedAt): readonly Found[] {
   if (!ownedKinds.has(kind)) return [];
@@ -131,8 +134,9 @@ function unusedObject(scope: Scope, { kinds: [kind = ''], name, namespace }: Nam
   const only = file && soleObjects(file.summary).get(kind);
   if (file === undefined || only === undefined || only === null) return [];
   const word = firstWord(name);
-  if (namespaceKey(only.namespace) !== namespaceKey(namespace)) return [];
-  if (word === undefined || word !== firstWord(only.name)) return [];
+  if (!isClusterKind(kind) && namespaceKey(only.namespace) !== namespaceKey(namespace)) return [];
+  // Files with queues and claims of devices have all of a setup.
+  if (kind.startsWith('/') && (word === undefined || word !== firstWord(only.name))) return [];
   if (withoutNumbers(name) === withoutNumbers(only.name)) return [];
   if (kind === '/ConfigMap' && !(isSettings(name) && isSettings(only.name))) return [];
   if (soleUses(file.summary).get(kind) !== name) return [];
