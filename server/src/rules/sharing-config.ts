@@ -14,6 +14,7 @@ import {
 } from '../evidence/plugin-defaults.ts';
 import { mayBeValues } from '../model/values.ts';
 import {
+  asBoolean,
   asNumber,
   asText,
   type Cursor,
@@ -38,7 +39,8 @@ import { type DocumentContext, defineRule, type Report } from './rule.ts';
  *
  * The plugin reads its configuration at startup. It stops if time slicing and MPS are combined, if a resource has fewer than two
  * replicas or none, or if a resource cannot be shared. The node then offers no GPUs at all. It also stops if the ConfigMap lacks the
- * operator's default config, or if nothing creates the ConfigMap. It ignores fields that it does not know, and so a method that is not under `sharing`.
+ * operator's default config, or if nothing creates the ConfigMap. It ignores fields that it does not know, and so a method that is not under `sharing`. It
+ * also ignores `rename` and `devices` of a resource: all GPUs of a node are shared under one name.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -74,6 +76,7 @@ import { type DocumentContext, defineRule, type Report } from './rule.ts';
  *
  * - [NVIDIA/k8s-device-plugin: shared access to GPUs](https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus)
  * - [NVIDIA/k8s-device-plugin: replicas.go](https://github.com/NVIDIA/k8s-device-plugin/blob/main/api/config/v1/replicas.go)
+ * - [NVIDIA/k8s-device-plugin: DisableResourceNamingInConfig](https://github.com/NVIDIA/k8s-device-plugin/blob/main/api/config/v1/config.go)
  */
 export default defineRule({
   topic: 'sharing',
@@ -124,6 +127,7 @@ function describeUncreated({ at, lacks }: UncreatedConfig): Report {
 function check(config: EmbeddedConfig, context: Pick<DocumentContext, 'report'>): void {
   const timeSlicing = getIn(config.root, 'sharing', 'timeSlicing');
   const mps = getIn(config.root, 'sharing', 'mps');
+  checkVersion(config, context);
   checkMethods(config, context);
   checkFlags(config, context);
   if (timeSlicing !== undefined) checkMethod(timeSlicing, 'timeSlicing', config, context);
@@ -141,6 +145,17 @@ function check(config: EmbeddedConfig, context: Pick<DocumentContext, 'report'>)
       span: config.keySpanOf(mps),
     });
   }
+}
+
+/** Reports a version of the file that the plugin does not know. */
+function checkVersion({ root, spanOf: spanIn }: EmbeddedConfig, { report }: Pick<DocumentContext, 'report'>): void {
+  const at = getIn(root, 'version');
+  const version = asText(at) ?? '';
+  if (at === undefined || isTemplated(at) || version === 'v1' || version === '') return;
+  report({
+    message: `The device plugin reads only version v1, not ${shorten(version, 12)}: it does not start`,
+    span: spanIn(at),
+  });
 }
 
 /** Reports a method that is at the top of the file. */
@@ -208,6 +223,27 @@ function checkMethod(
       report({ message: `${shorten(text)} cannot be shared: ${allowed}`, span: config.spanOf(name) });
     }
     checkReplicas(getIn(resource, 'replicas'));
+    checkIgnored(resource, text ?? '');
+  }
+
+  /** Two settings that the plugin reads and then resets. A rename to the default one has the effect that it says. */
+  function checkIgnored(resource: Cursor, name: string): void {
+    const [rename, devices] = [getIn(resource, 'rename'), getIn(resource, 'devices')];
+    const isRenamed = asBoolean(getIn(method, 'renameByDefault')) === true;
+    const actual = isRenamed ? `${name}.shared` : name;
+    const written = asText(rename) ?? '';
+    if (rename !== undefined && written !== '' && !isTemplated(rename) && written !== actual)
+      report({
+        severity: 'warning',
+        message: `The device plugin ignores rename: the shared GPUs are ${shorten(actual, 40)}, and no node offers ${shorten(written, 40)}`,
+        span: config.keySpanOf(rename),
+      });
+    if (devices !== undefined && !isTemplated(devices) && asText(devices) !== 'all')
+      report({
+        severity: 'warning',
+        message: 'The device plugin ignores devices: all GPUs of the node are shared, not only these',
+        span: config.keySpanOf(devices),
+      });
   }
 
   function checkReplicas(replicas: Cursor | undefined): void {
