@@ -135,7 +135,8 @@ export const customTypes: Readonly<Record<string, string>> = {
   ArgoRetry: 'limit:i backoff:* refresh:b',
   ArgoSource: 'repoURL path targetRevision chart helm:ArgoHelm kustomize:* directory:* plugin:* ref name',
   ArgoHelm:
-    'valueFiles:[s values valuesObject:ArgoValues parameters:* fileParameters:* releaseName version passCredentials:b ignoreMissingValueFiles:b skipCrds:b skipSchemaValidation:b skipTests:b namespace kubeVersion apiVersions:*',
+    'valueFiles:[s values valuesObject:ArgoValues parameters:[ArgoParameter fileParameters:* releaseName version passCredentials:b ignoreMissingValueFiles:b skipCrds:b skipSchemaValidation:b skipTests:b namespace kubeVersion apiVersions:*',
+  ArgoParameter: 'name value forceString:b',
   ArgoValues: '~',
   // Intel's device plugin
   GpuDevicePlugin: object('GpuDevicePluginSpec'),
@@ -201,7 +202,7 @@ export const customTypes: Readonly<Record<string, string>> = {
   NodeClassRef: 'group! kind! name!',
   NodePoolRequirement: 'key! operator!:=In|NotIn|Exists|DoesNotExist|Gt|Lt|Gte|Lte values:[s minValues:i',
   NodePoolDisruption:
-    'consolidateAfter consolidationPolicy:=WhenEmpty|WhenEmptyOrUnderutilized|Balanced budgets:[NodePoolBudget',
+    'consolidateAfter! consolidationPolicy:=WhenEmpty|WhenEmptyOrUnderutilized|Balanced budgets:[NodePoolBudget',
   NodePoolBudget: 'nodes schedule duration reasons:[s',
   // Kubeflow
   MPIJob: object('MPIJobSpec'),

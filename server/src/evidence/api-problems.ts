@@ -162,6 +162,7 @@ function isExpected(holder: ApiHolder, field: string): boolean {
   if (field === 'scaleTargetRef') return getIn(at, 'metrics') !== undefined;
   if (field === 'maxReplicas') return getIn(at, 'scaleTargetRef') !== undefined;
   if (field === 'metadata') return getIn(at, 'spec') !== undefined;
+  if (field === 'consolidateAfter') return getIn(at.parent, 'template', 'spec', 'nodeClassRef') !== undefined;
   return type !== 'PodSpec' || getIn(at.parent, 'metadata') !== undefined;
 }
 
@@ -316,25 +317,20 @@ export function concernsAccelerators(node: YamlNode, kind: string): boolean {
   return !bearingKinds.has(kind) || namesAccelerators(node, kind.startsWith('Argo'));
 }
 
-/** @param texts whether texts may be values of a chart */
+/** @param texts whether texts may be values of a chart, or the names of some */
 function namesAccelerators(node: YamlNode, texts: boolean): boolean {
   if (node.kind === 'map')
     return node.entries.some(({ key, value }) => isAccelerator(key) || namesAccelerators(value, texts));
   if (node.kind === 'seq') return node.items.some(({ value }) => namesAccelerators(value, texts));
   if (typeof node.value !== 'string') return false;
   // Most values are single words.
-  if (!node.value.includes('/')) return passesGpus(node.value) || (texts && hasAcceleratorLines(node.value));
+  if (!node.value.includes('/')) return passesGpus(node.value) || (texts && acceleratorWords.test(node.value));
   // As in `limits: nvidia.com/gpu=1` and in what Docker Compose calls a driver or a runtime.
   return (
     passesGpus(node.value) ||
-    (texts && hasAcceleratorLines(node.value)) ||
+    (texts && acceleratorWords.test(node.value)) ||
     acceleratorResource(/^[^\s=:,]{0,80}/.exec(node.value)?.[0] ?? '') !== undefined
   );
-}
-
-/** Whether a text of several lines, such as values of a chart, names accelerators. */
-function hasAcceleratorLines(text: string): boolean {
-  return text.includes('\n') && acceleratorWords.test(text);
 }
 
 function isAccelerator(key: string): boolean {

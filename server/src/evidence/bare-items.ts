@@ -3,6 +3,7 @@ import { table } from '../yaml/table.ts';
 
 /** Whether a field has one item in place of its list, or a list of mappings in place of one. */
 export function isBareItem(at: Cursor, field: string): boolean {
+  if (field === 'tolerations' && at.entry === undefined) return taint.test(asText(at) ?? '');
   if (field === 'tolerations')
     return (
       at.node.kind === 'map' && ['key', 'operator', 'effect'].filter((key) => getIn(at, key) !== undefined).length > 1
@@ -16,6 +17,9 @@ export function isBareItem(at: Cursor, field: string): boolean {
     return items(at).some((item) => getIn(item, 'matchExpressions') !== undefined);
   return field === 'nodeSelector' && items(at).some(({ node }) => node.kind === 'map');
 }
+
+/** A taint as kubectl writes it: `nvidia.com/gpu=present:NoSchedule`. */
+const taint = /^[\w./-]+(?:=[\w.-]*)?:(?:NoSchedule|NoExecute|PreferNoSchedule)$/;
 
 /** Keys of the items of the lists in an affinity. */
 const itemOf = table<readonly string[]>({

@@ -5,7 +5,18 @@ import { isPodSpec, isWholePod } from '../evidence/rejection.ts';
 import { hasAffinityOrSpread, isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import type { PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, getIn, isIncomplete, isUnseen, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isUnseen,
+  items,
+  keyOf,
+  keySpanOf,
+  type Located,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -16,7 +27,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * `Gt` and `Lt` compare whole numbers only. With "40Gi" or "1.5", the API server accepts the pod, and no node matches: it stays Pending.
- * The label nvidia.com/gpu.memory is in MiB, without a unit. An anti-affinity that should spread the pods of a job but selects another
+ * The label nvidia.com/gpu.memory is in MiB, without a unit, and hostnames are lowercase. An anti-affinity that should spread the pods of a job but selects another
  * job's name spreads nothing, and neither does a constraint without a selector: a selector that is absent matches no pods.
  *
  * ```yaml invalid
@@ -90,9 +101,27 @@ export default defineRule({
           span: spanOf(at),
         });
     }
+    for (const { key, values } of podSet.selectors)
+      if (key === 'kubernetes.io/hostname' && values.every(isMixedCase))
+        for (const value of values) checkCase(value, context);
     if (hasAffinityOrSpread(podSet.pod)) checkTerms(podSet, context);
   },
 });
+
+/** A name in capitals alone may be a placeholder. */
+function isMixedCase({ value, at }: Located<string>): boolean {
+  return !isUnknown(at) && /^[A-Za-z0-9.-]+$/.test(value) && /[A-Z]/.test(value) && /[a-z0-9]/.test(value);
+}
+
+/** Reports a hostname with uppercase letters, which the kubelet writes in lowercase. */
+function checkCase({ value, at }: Located<string>, { document, report }: PodSetContext): void {
+  const name = value.toLowerCase();
+  report({
+    message: `kubernetes.io/hostname is always lowercase, not ${shorten(value, 40)}: no node matches, and the pod stays Pending`,
+    span: spanOf(at),
+    fixes: () => [fix(`Select ${shorten(name, 40)}`, 'unsafe', replaceScalar(document, at, name))],
+  });
+}
 
 function checkTerms(podSet: PodSet, context: PodSetContext): void {
   const { report, workload } = context;
