@@ -33,14 +33,20 @@ export function repeatedClone(
     const next = statements[index + 1];
     if (statement.words.some(({ dynamic }) => dynamic) || next === undefined || next.after === '||') return undefined;
     const word = statement.words.find(({ text }) => text === 'clone');
-    const [url = '', target, ...others] = rest.filter(
-      (one, at) => !one.startsWith('-') && !takesValue.has(rest[at - 1] ?? ''),
-    );
-    if (word === undefined || others.length > 0 || !(next.after === '&&' || stops)) continue;
-    const into = resolve(folder, target ?? /([\w.-]+?)(?:\.git)?\/?$/.exec(url)?.[1] ?? '');
+    const target = cloneTarget(rest);
+    if (word === undefined || target === undefined || !(next.after === '&&' || stops)) continue;
+    const into = resolve(folder, target);
     if (outlives(into, container, podSet)) return { word, folder: into };
   }
   return undefined;
+}
+
+/** The folder into which `git clone` with these words clones, as written; undefined for more words than it reads. */
+export function cloneTarget(words: readonly string[]): string | undefined {
+  const [url = '', target, ...others] = words.filter(
+    (one, at) => !one.startsWith('-') && !takesValue.has(words[at - 1] ?? ''),
+  );
+  return others.length > 0 ? undefined : (target ?? /([\w.-]+?)(?:\.git)?\/?$/.exec(url)?.[1] ?? '');
 }
 
 /** Whether a command may remove the folder, before the clone or at the end of the script. */

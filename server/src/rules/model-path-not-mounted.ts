@@ -8,6 +8,7 @@ import { lostDownload } from '../evidence/lost-download.ts';
 import { nearMountOf } from '../evidence/near-mount.ts';
 import { pulledByOllama } from '../evidence/pulled-models.ts';
 import { requestSpan } from '../evidence/requested-accelerators.ts';
+import { strayClone } from '../evidence/stray-clone.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
@@ -15,6 +16,7 @@ import { lowerContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
+import { isIn } from '../rewrite/mount-claim.ts';
 import { spanInScalar, spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
 import { getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
@@ -31,7 +33,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * or takes the path for the name of a model on Hugging Face, and keeps failing at startup while it holds its GPUs. The same happens if the
  * path is in an emptyDir that no other container mounts: each new pod starts with an empty one. Triton starts without models. A script that
  * is mounted at `/scritps` is not found at `/scripts`. What an init container downloads to its own file system, or to an emptyDir that no other
- * container mounts, is gone when it ends. The published images of servers have no models: without a volume at `/models`, nothing is there.
+ * container mounts, is gone when it ends, and so is what `git clone` writes next to the volume that is mounted for it. The published images of servers have no models: without a volume at `/models`, nothing is there.
  * A name without an organization (`Qwen3-8B`) is not a model of Hugging Face, and one of Ollama (`llama3.1:8b`) is not a model of another server.
  * A complete series has no other sizes (`Qwen/Qwen2.5-8B`), and some names need an ending (`mistralai/Mixtral-8x7B`).
  *
@@ -99,10 +101,11 @@ export default defineRule({
   container(container, context) {
     const { podSet, workload, document } = context;
     const isUser = usesAccelerators(container, podSet);
-    if (!isUser && container.type !== 'init') return;
     // What uses a definition or a patch may mount something else there.
-    const mayChange = mayBeRendered(workload) || mayBeCompleted(workload) || mayMountMore(container);
-    const isOpen = mayChange || workload.role === 'definition';
+    const mayChange = mayBeRendered(workload) || mayBeCompleted(workload) || workload.role === 'definition';
+    const isOpen = mayChange || mayMountMore(container);
+    if (!isOpen) checkClone(container, context);
+    if (!isUser && container.type !== 'init') return;
     if (container.type === 'init' && !isOpen && requestsAccelerators(podSet)) checkDownload(container, context);
     if (!isUser) return;
     checkPulls(container, context);
@@ -249,6 +252,17 @@ function checkName(container: Container, { workload, document, report }: PodSetC
   return true;
 }
 
+/** Reports a program that is cloned next to its volume. */
+function checkClone(container: Container, { document, podSet, report }: PodSetContext): void {
+  const { folder = '', word, mount } = (container.type === 'app' ? strayClone(container, podSet) : undefined) ?? {};
+  const span = word && spanOfWords(document, [...container.command, ...container.args], [word, word]);
+  if (mount === undefined || span === undefined) return;
+  report({
+    message: `git clones to ${shorten(folder, 30)}, not to volume ${shorten(mount.name, 24)} at ${shorten(mount.mountPath, 36)}: what is stored there ends with the container`,
+    span,
+  });
+}
+
 /** Reports a file of a command next to a mount, at the mount: the command says what it needs. */
 function checkCommand(container: Container, { document, report }: PodSetContext): void {
   const near = nearMountOf(container);
@@ -282,10 +296,6 @@ function checkDownload(container: Container, { document, podSet, report }: PodSe
 
 function trimmed(path: string): string {
   return path.replace(/(?<!\/)\/+$/, '');
-}
-
-function isIn(path: string, directory: string): boolean {
-  return path === directory || path.startsWith(`${directory}/`);
 }
 
 /** Whether the first parts of a path are a mount with one slip: `/model/llama` and `/models`. */
