@@ -126,9 +126,11 @@ export const chartAliases: Readonly<Record<string, string>> = {
   VLLMSettings: 'maxModelLength>maxModelLen tp>tensorParallelSize tensorParallelism>tensorParallelSize args>extraArgs',
   NIMModel: 'gpus>resources gpu>resources',
   GPUOperatorValues:
-    'migStrategy>mig.strategy timeSlicing>devicePlugin.config sharing>devicePlugin.config gpuFeatureDiscovery>gfd nvidiaFeatureDiscovery>gfd dcgm-exporter>dcgmExporter',
+    'migStrategy>mig.strategy timeSlicing>devicePlugin.config sharing>devicePlugin.config defaultRuntime>operator.defaultRuntime runtimeClass>operator.runtimeClass runtimeClassName>operator.runtimeClass gpuFeatureDiscovery>gfd nvidiaFeatureDiscovery>gfd dcgm-exporter>dcgmExporter',
   GPUOperand:
-    'tolerations>daemonsets.tolerations priorityClassName>daemonsets.priorityClassName updateStrategy>daemonsets.updateStrategy arguments>args extraEnv>env extraArgs>args',
+    'strategy>mig.strategy tolerations>daemonsets.tolerations priorityClassName>daemonsets.priorityClassName updateStrategy>daemonsets.updateStrategy arguments>args extraEnv>env extraArgs>args',
+  GPUPluginConfig:
+    'map>data sharing>devicePlugin.config.data timeSlicing>devicePlugin.config.data flags>devicePlugin.config.data configMap>name',
   GPUDevicePlugin:
     'tolerations>daemonsets.tolerations priorityClassName>daemonsets.priorityClassName updateStrategy>daemonsets.updateStrategy arguments>args extraEnv>env extraArgs>args timeSlicing>config.name sharing>config.name',
   GPUDriver:
@@ -136,6 +138,7 @@ export const chartAliases: Readonly<Record<string, string>> = {
   GPUToolkit:
     'tolerations>daemonsets.tolerations priorityClassName>daemonsets.priorityClassName updateStrategy>daemonsets.updateStrategy arguments>args extraEnv>env extraArgs>args',
   NFDValues: 'tolerations>worker.tolerations nodeSelector>worker.nodeSelector',
+  DevicePluginConfig: 'sharing>config.map timeSlicing>config.map flags>config.map',
   DevicePluginValues:
     'sharing>config.map timeSlicing>config.map flags>config.map mig>migStrategy gpuFeatureDiscovery>gfd configMap>config.map',
   FrigateValues: 'nvidia>gpu.nvidia',
@@ -205,7 +208,8 @@ export const chartTypes: Readonly<Record<string, string>> = {
   GPUOperand:
     '~ enabled repository image version imagePullPolicy imagePullSecrets env args resources securityContext config service serviceMonitor hostPID hostPort hostNetwork hpcJobMapping gpuClientsConfig',
   GPUDevicePlugin:
-    '~ enabled repository image version imagePullPolicy imagePullSecrets env args resources securityContext config mps',
+    '~ enabled repository image version imagePullPolicy imagePullSecrets env args resources securityContext config:GPUPluginConfig mps',
+  GPUPluginConfig: '~ create name default data:{s',
   GPUDriver:
     '~ enabled nvidiaDriverCRD kernelModuleType usePrecompiled useOpenKernelModules repository image version imagePullPolicy imagePullSecrets startupProbe livenessProbe readinessProbe rdma upgradePolicy manager env secretEnv args resources securityContext hostNetwork repoConfig licensingConfig virtualTopology kernelModuleConfig certConfig',
   NFDValues: '~ enabled image imagePullSecrets master worker gc topologyUpdater featureGates tls prometheus',

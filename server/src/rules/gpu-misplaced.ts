@@ -152,7 +152,9 @@ function reportIgnored(podSet: PodSet, context: PodSetContext): void {
   reportUnread(podSet, context);
   const profile = getIn(pod, 'kubespawner_override');
   const path = pod.step === 'singleuser' ? ['extraResource', 'limits'] : ['extra_resource_limits'];
-  for (const entry of ignoredRequests(pod)) {
+  const ignored = ignoredRequests(pod);
+  if (ignored.length === 0) reportNextToAmounts(podSet, context);
+  for (const entry of ignored) {
     const name = keyOf(entry);
     const title = `Move ${name} to ${path.join('.')}`;
     const isRepeated = entry.parent?.step === 'requests' && getIn(entry.parent.parent, 'limits', name) !== undefined;
@@ -165,6 +167,23 @@ function reportIgnored(podSet: PodSet, context: PodSetContext): void {
           : moveField(context.document, entry, profile ?? pod, [...path, name], title, [onlyHolder(entry, pod)]),
       ],
     });
+  }
+}
+
+/** Accelerators next to the `limits` of any values: charts hand such `resources` to a container as they are. */
+function reportNextToAmounts({ containers }: PodSet, context: PodSetContext): void {
+  if (hasAllContainers(context.workload)) return;
+  for (const container of containers) {
+    const amounts = [getIn(container.resources, 'limits'), getIn(container.resources, 'requests')];
+    if (amounts.every((one) => one?.node.kind !== 'map')) continue;
+    for (const entry of entries(container.resources).filter(isAccelerator)) {
+      context.report({
+        severity: 'warning',
+        message: `${shorten(keyOf(entry), 60)} is outside resources.limits: no container gets it, unless the chart rewrites it`,
+        span: keySpanOf(entry),
+        fixes: () => [toLimits(container, entry, context)],
+      });
+    }
   }
 }
 
