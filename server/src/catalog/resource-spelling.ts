@@ -18,6 +18,8 @@ const otherNames = table<string>({
   'cloud.google.com/tpu': 'google.com/tpu',
   'volcano.sh/gpu-num': 'volcano.sh/gpu-number',
   'volcano.sh/vgpu-num': 'volcano.sh/vgpu-number',
+  // In the form of drivers' domains. Those of other vendors exist.
+  'gaudi.habana.ai/gaudi': 'habana.ai/gaudi',
 });
 
 /** Names that device plugins offered until some release. */

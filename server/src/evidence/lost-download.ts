@@ -46,7 +46,7 @@ export function lostDownload(container: Container, podSet: PodSet): LostDownload
 const isDirectory = /^(?:\/[\w.-]+)+\/?$/;
 
 /** Programs that neither copy files nor change the directory. */
-const leavesFiles = wordSet(
+export const leavesFiles = wordSet(
   'mkdir ls du df find echo printf test [ [[ chmod chown date set export sleep true : exit pip pip3 apt-get apt apk',
 );
 

@@ -5,6 +5,7 @@ import { mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
 import { emptyModelVolume } from '../evidence/empty-model-volume.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
 import { lostDownload } from '../evidence/lost-download.ts';
+import { lostInstall } from '../evidence/lost-install.ts';
 import { nearMountOf } from '../evidence/near-mount.ts';
 import { pulledByOllama } from '../evidence/pulled-models.ts';
 import { requestSpan } from '../evidence/requested-accelerators.ts';
@@ -33,7 +34,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * or takes the path for the name of a model on Hugging Face, and keeps failing at startup while it holds its GPUs. The same happens if the
  * path is in an emptyDir that no other container mounts: each new pod starts with an empty one. Triton starts without models. A script that
  * is mounted at `/scritps` is not found at `/scripts`. What an init container downloads to its own file system, or to an emptyDir that no other
- * container mounts, is gone when it ends, and so is what `git clone` writes next to the volume that is mounted for it. The published images of servers have no models: without a volume at `/models`, nothing is there.
+ * container mounts, is gone when it ends, and so are packages that it installs, and what `git clone` writes next to the volume that is mounted for
+ * it. The published images of servers have no models: without a volume at `/models`, nothing is there.
  * A name without an organization (`Qwen3-8B`) is not a model of Hugging Face, and one of Ollama (`llama3.1:8b`) is not a model of another server.
  * A complete series has no other sizes (`Qwen/Qwen2.5-8B`), and some names need an ending (`mistralai/Mixtral-8x7B`).
  *
@@ -280,10 +282,17 @@ function checkCommand(container: Container, { document, report }: PodSetContext)
 function checkDownload(container: Container, { document, podSet, report }: PodSetContext): void {
   const { at, args, command } = container;
   if (isIncomplete(at) || isIncomplete(podSet.pod) || [...command, ...args].some((one) => isTemplated(one.at))) return;
+  const lines = [...command, ...args];
+  const install = lostInstall(container);
+  const installed = install && spanOfWords(document, lines, install);
+  if (installed !== undefined)
+    report({
+      message: 'The init container installs packages in its own file system: the other containers do not have them',
+      span: installed,
+    });
   const lost = lostDownload(container, podSet);
   if (lost === undefined) return;
   const { path, word, shift, mount } = lost;
-  const lines = [...command, ...args];
   const moved = word && { ...word, item: word.item - shift };
   const span = moved && spanOfWords(document, lines, [moved, moved]);
   const lists = getIn(at, 'command') ?? getIn(at, 'args') ?? at;
