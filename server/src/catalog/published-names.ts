@@ -14,7 +14,10 @@ interface Series {
   readonly sizes: readonly number[];
 }
 
-/** https://huggingface.co/meta-llama https://huggingface.co/Qwen https://huggingface.co/google https://huggingface.co/deepseek-ai, as in models.json */
+/**
+ * https://huggingface.co/meta-llama https://huggingface.co/Qwen https://huggingface.co/google https://huggingface.co/deepseek-ai, as in models.json;
+ * https://huggingface.co/codellama https://huggingface.co/tiiuae https://huggingface.co/openai
+ */
 const series: readonly Series[] = [
   { organization: 'meta-llama', name: /^Llama-2-([\d.]+)b/i, sizes: [7, 13, 70] },
   { organization: 'meta-llama', name: /^(?:Meta-)?Llama-3-([\d.]+)b/i, sizes: [8, 70] },
@@ -24,8 +27,17 @@ const series: readonly Series[] = [
   { organization: 'qwen', name: /^Qwen2-([\d.]+)b/i, sizes: [0.5, 1.5, 7, 57, 72] },
   { organization: 'qwen', name: /^Qwen2\.5-([\d.]+)b/i, sizes: [0.5, 1.5, 3, 7, 14, 32, 72] },
   { organization: 'qwen', name: /^Qwen2\.5-Coder-([\d.]+)b/i, sizes: [0.5, 1.5, 3, 7, 14, 32] },
+  { organization: 'qwen', name: /^Qwen1\.5-([\d.]+)b/i, sizes: [0.5, 1.8, 4, 7, 14, 32, 72, 110] },
+  { organization: 'qwen', name: /^Qwen2-VL-([\d.]+)b/i, sizes: [2, 7, 72] },
   { organization: 'qwen', name: /^Qwen2\.5-VL-([\d.]+)b/i, sizes: [3, 7, 32, 72] },
+  { organization: 'qwen', name: /^Qwen3-VL-([\d.]+)b/i, sizes: [2, 4, 8, 30, 32, 235] },
+  { organization: 'qwen', name: /^Qwen3-(?:Embedding|Reranker)-([\d.]+)b/i, sizes: [0.6, 4, 8] },
+  { organization: 'qwen', name: /^Qwen3-Coder-([\d.]+)b/i, sizes: [30, 480] },
   { organization: 'qwen', name: /^Qwen3-([\d.]+)b/i, sizes: [0.6, 1.7, 4, 8, 14, 30, 32, 235] },
+  { organization: 'codellama', name: /^CodeLlama-([\d.]+)b/i, sizes: [7, 13, 34, 70] },
+  { organization: 'tiiuae', name: /^Falcon3-([\d.]+)b/i, sizes: [1, 3, 7, 10] },
+  { organization: 'openai', name: /^gpt-oss-([\d.]+)b/i, sizes: [20, 120] },
+  { organization: 'google', name: /^gemma-([\d.]+)b/i, sizes: [2, 7] },
   { organization: 'google', name: /^gemma-2-([\d.]+)b/i, sizes: [2, 9, 27] },
   { organization: 'google', name: /^gemma-3-([\d.]+)b/i, sizes: [1, 4, 12, 27] },
   { organization: 'deepseek-ai', name: /^DeepSeek-R1-Distill-Qwen-([\d.]+)b/i, sizes: [1.5, 7, 14, 32] },
@@ -68,13 +80,25 @@ const ollamaSizes: ReadonlyMap<string, readonly number[]> = new Map([
   ['llama3.1', [8, 70, 405]],
   ['llama3.2', [1, 3]],
   ['llama3.3', [70]],
+  ['llama3.2-vision', [11, 90]],
+  ['codellama', [7, 13, 34, 70]],
+  ['llava', [7, 13, 34]],
+  ['phi3', [3.8, 14]],
+  ['phi4', [14]],
   ['qwen2', [0.5, 1.5, 7, 72]],
   ['qwen2.5', [0.5, 1.5, 3, 7, 14, 32, 72]],
   ['qwen2.5-coder', [0.5, 1.5, 3, 7, 14, 32]],
+  ['qwen2.5vl', [3, 7, 32, 72]],
   ['qwen3', [0.6, 1.7, 4, 8, 14, 30, 32, 235]],
+  ['qwen3-coder', [30, 480]],
+  ['qwen3-vl', [2, 4, 8, 30, 32, 235]],
+  ['qwq', [32]],
+  ['gpt-oss', [20, 120]],
+  ['gemma', [2, 7]],
   ['gemma2', [2, 9, 27]],
   ['gemma3', [1, 4, 12, 27]],
   ['mistral', [7]],
+  ['deepseek-coder-v2', [16, 236]],
   ['deepseek-r1', [1.5, 7, 8, 14, 32, 70, 671]],
 ]);
 

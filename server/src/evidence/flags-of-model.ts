@@ -61,6 +61,8 @@ interface Family {
 }
 
 const foreign = 'openai kimi_k2 glm45 minimax internlm jamba granite xlam phi4_mini_json';
+/** The calls of Qwen3-Coder and of later releases are XML, those of the releases before them JSON. */
+const xml = 'qwen3_coder qwen3_xml';
 
 /**
  * Families whose own chat template makes one form of tool calls, with the parsers that read it.
@@ -71,20 +73,28 @@ const families: readonly Family[] = [
     models: /^(?:Meta-)?Llama-3\.[123]-\d+B-Instruct\b/i,
     vllm: 'llama3_json',
     sglang: 'llama3',
-    others: wordSet(`hermes mistral qwen qwen25 qwen3_coder qwen3_xml deepseek_v3 deepseekv3 gpt-oss ${foreign}`),
+    others: wordSet(`hermes mistral qwen qwen25 ${xml} deepseek_v3 deepseekv3 gpt-oss ${foreign}`),
   },
   {
     models: /^Qwen(?:2\.5-[\d.]+B-Instruct|3-[\d.]+B)\b/i,
     vllm: 'hermes',
     sglang: 'qwen',
-    others: wordSet(`llama3_json llama4_json llama3 mistral deepseek_v3 deepseekv3 gpt-oss pythonic ${foreign}`),
+    others: wordSet(`llama3_json llama4_json llama3 mistral deepseek_v3 deepseekv3 gpt-oss pythonic ${xml} ${foreign}`),
+  },
+  {
+    models: /^Qwen3-Coder-\d+B-A\d+B-Instruct\b/i,
+    vllm: 'qwen3_coder',
+    sglang: 'qwen3_coder',
+    others: wordSet(
+      `hermes llama3_json llama4_json llama3 mistral qwen qwen25 deepseek_v3 deepseekv3 gpt-oss pythonic ${foreign}`,
+    ),
   },
   {
     models: /^(?:Mistral|Mixtral|Ministral)-[\w.-]*Instruct\b/i,
     vllm: 'mistral',
     sglang: 'mistral',
     others: wordSet(
-      `hermes llama3_json llama4_json llama3 qwen qwen25 deepseek_v3 deepseekv3 gpt-oss pythonic ${foreign}`,
+      `hermes llama3_json llama4_json llama3 qwen qwen25 deepseek_v3 deepseekv3 gpt-oss pythonic ${xml} ${foreign}`,
     ),
   },
 ];

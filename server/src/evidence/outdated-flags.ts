@@ -1,5 +1,6 @@
 import { imageParts } from '../catalog/images.ts';
 import { flashAttentionValue, jsonLimits, type RemovedFlag, removedFromVllm } from '../catalog/outdated-flags.ts';
+import { titleOf } from '../catalog/program-records.ts';
 import type { Release } from '../catalog/server-support.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Flag } from '../command/flags.ts';
@@ -28,20 +29,30 @@ const neverInSglang = wordSet(
   'enable-auto-tool-choice enable-prefix-caching enable-chunked-prefill disable-log-requests',
 );
 
+/** Flags of servers of language models. It uses one GPU as it is. https://huggingface.co/docs/text-embeddings-inference/cli_arguments, 2026-11-29 */
+const neverInTei = wordSet(
+  'tensor-parallel-size num-shard gpu-memory-utilization cuda-memory-fraction max-model-len max-total-tokens',
+  'max-input-length quantize quantization trust-remote-code device',
+);
+
+const never: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['vllm', neverInVllm],
+  ['sglang', neverInSglang],
+  ['text-embeddings-router', neverInTei],
+]);
+
 /** The flags that the release of a container's server does not have, or reads in another form. */
 export function outdatedFlags(program: string, flags: readonly Flag[], container: Container): readonly OutdatedFlag[] {
   const written = flags.filter(({ isVariable, word }) => !isVariable && word.text.startsWith('-'));
   if (program === 'llama-server') return written.flatMap((flag) => bareFlashAttention(flag, container) ?? []);
-  if (program !== 'vllm' && program !== 'sglang') return [];
-  const [title, names] = program === 'vllm' ? ['vLLM', neverInVllm] : ['SGLang', neverInSglang];
-  const never = written.flatMap((flag) =>
-    names.has(flag.name)
-      ? [{ flag, problem: `${title} has no flag --${flag.written}`, isCertain: true, canGo: true }]
+  const unknown = written.flatMap((flag) =>
+    never.get(program)?.has(flag.name) === true
+      ? [{ flag, problem: `${titleOf(program)} has no flag --${flag.written}`, isCertain: true, canGo: true }]
       : [],
   );
-  if (program === 'sglang') return never;
+  if (program !== 'vllm') return unknown;
   const release = serverRelease(container);
-  if (release === undefined && !runsNewestVllm(container)) return never;
+  if (release === undefined && !runsNewestVllm(container)) return unknown;
   const isCertain = release !== undefined;
   const removed = removedFromVllm.flatMap((one) => {
     const flag = isWithout(one, release) ? written.find(({ name }) => one.names.split(' ').includes(name)) : undefined;
@@ -52,7 +63,7 @@ export function outdatedFlags(program: string, flags: readonly Flag[], container
     return isOld && !(release !== undefined && isBefore(release, jsonLimits));
   });
   return [
-    ...never,
+    ...unknown,
     ...removed,
     ...limits.map((flag) => {
       const json = (flag.value ?? '').replaceAll(/([a-z]+)=/g, '"$1":');

@@ -1,6 +1,9 @@
 import { imageParts, isPublishedAs } from '../catalog/images.ts';
+import { titleOf } from '../catalog/program-records.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { baseName } from '../command/shell.ts';
+import { isShell } from '../command/wrappers.ts';
+import { shorten } from '../yaml/shorten.ts';
 
 /** Images whose entrypoint is a server, and the first word of its command line. */
 const entrypoints: readonly { readonly image: RegExp; readonly program: string }[] = [
@@ -12,21 +15,74 @@ const entrypoints: readonly { readonly image: RegExp; readonly program: string }
   { image: /(?:^|\/)huggingface\/text-embeddings-inference$/, program: 'text-embeddings-router' },
 ];
 
+/** The other commands of vLLM. https://docs.vllm.ai/en/latest/cli/ */
+const otherCommands = wordSet('run-batch bench chat complete collect-env server run start');
+
+/** https://github.com/ggml-org/llama.cpp/blob/master/docs/docker.md */
+const ofLlama = /^ghcr\.io\/gg(?:ml-org|erganov)\/llama\.cpp$/;
+
 /** The arguments that repeat what an image starts by itself: how many there are, and of which program. */
 export function repeatedEntrypoint(
   image: string,
   args: readonly string[],
 ): { readonly program: string; readonly words: number } | undefined {
-  const { repository } = imageParts(image);
-  const [first = '', second] = args;
+  const { repository, tag = '' } = imageParts(image);
+  const [first = '', second, third] = args;
   if (/^(?:docker\.io\/)?vllm\/vllm-openai$/.test(repository)) {
     // Some versions ignore one further argument without a flag.
     const isServe = first === 'serve' && second !== undefined && !second.startsWith('-');
     if (first === 'vllm' && second === 'serve') return { program: 'vllm', words: 2 };
+    const isModule = second === '-m' && third === 'vllm.entrypoints.openai.api_server';
+    if (isModule && /^python3?$/.test(baseName(first))) return { program: 'vllm', words: 3 };
     return isServe ? { program: 'vllm', words: 1 } : undefined;
   }
+  if (ofLlama.test(repository))
+    return tag.startsWith('server') && baseName(first) === 'llama-server'
+      ? { program: 'llama-server', words: 1 }
+      : undefined;
   const known = entrypoints.find((one) => one.image.test(repository));
   return known !== undefined && baseName(first) === known.program ? { program: known.program, words: 1 } : undefined;
+}
+
+/** The first words of llama.cpp's script of tools. https://github.com/ggml-org/llama.cpp/blob/master/.devops/tools.sh */
+const tools = wordSet(
+  '--convert -c --quantize -q --run -r --run-legacy -l --bench -b --perplexity -p --all-in-one -a --server -s --tools',
+);
+
+/** The first argument of an image that starts another program than the arguments are for. */
+export interface ForeignStart {
+  readonly problem: string;
+  /** The arguments are a command of their own. */
+  readonly isCommand: boolean;
+}
+
+/** What is wrong with the first argument of an image, if its entrypoint certainly rejects it. */
+export function foreignStart(image: string, args: readonly string[]): ForeignStart | undefined {
+  const { repository, tag = '' } = imageParts(image);
+  const [first = '', second] = args;
+  const isVllm = /^(?:docker\.io\/)?vllm\/vllm-openai$/.test(repository);
+  const isServer = ofLlama.test(repository) && /^server\b/.test(tag);
+  const program = isVllm
+    ? 'vllm'
+    : isServer
+      ? 'llama-server'
+      : entrypoints.find((one) => one.image.test(repository))?.program;
+  // A word without a dash may be that of a newer script.
+  if (ofLlama.test(repository) && /^full\b/.test(tag) && /^--?[a-z]/.test(first) && !tools.has(first))
+    return {
+      problem: `The image runs the tool that its first argument names, and ${first} is none: put --server first`,
+      isCommand: false,
+    };
+  if (program === undefined || second === undefined) {
+    const isTypo = program === 'ollama' && first === 'server';
+    return isTypo ? { problem: 'Ollama has no command server, only serve', isCommand: false } : undefined;
+  }
+  const isCommand = isShell(baseName(first)) || /^python[\d.]*$/.test(baseName(first));
+  // The server of llama.cpp takes only flags.
+  const isOther = isVllm ? otherCommands.has(first) : isServer && (!first.startsWith('-') || first === '--server');
+  if (!isCommand && !isOther) return undefined;
+  const gets = `The image already runs ${titleOf(program)} and gets "${shorten(first, 30)}" as an argument`;
+  return { problem: `${gets}: the server does not start`, isCommand };
 }
 
 /** Images whose entrypoint runs its arguments as a command, and the command of their server. */

@@ -6,7 +6,7 @@ import { repeatedLists, unfitFlags } from '../evidence/flags-of-model.ts';
 import { wrongLimits } from '../evidence/launcher-limits.ts';
 import { otherVariables, wrongVariables } from '../evidence/launcher-variables.ts';
 import { outdatedFlags } from '../evidence/outdated-flags.ts';
-import { isOwnEntrypoint, lackingStart, repeatedEntrypoint } from '../evidence/repeated-entrypoint.ts';
+import { foreignStart, isOwnEntrypoint, lackingStart, repeatedEntrypoint } from '../evidence/repeated-entrypoint.ts';
 import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
 import { growing } from '../evidence/server-flag-values.ts';
@@ -45,7 +45,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Model servers stop at the first flag that they do not know, and at values out of range. The pod keeps restarting and holds its GPUs, but
  * never serves. Most such flags are misspelled, are those of another server, or are options of `docker run` (`--shm-size`), which
- * belong before the image. The images of Triton and SGLang run their arguments as a command, so flags alone are not a program. A switch takes no value: `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a
+ * belong before the image. The images of Triton and SGLang run their arguments as a command, so flags alone are not a program;
+ * those of other servers start the server, and a shell in `args` is an argument of it. A switch takes no value: `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a
  * variable such as `MAX_MODEL_LEN` it starts, but uses its default (severity warning), and so does Ollama with `OLLAMA_NUM_CTX`. Some need another one: vLLM's
  * `--enable-auto-tool-choice` a parser (and without it, a parser does nothing: severity warning), llama.cpp's `--cache-type-v q8_0` flash attention, Triton's `--load-model` the control mode explicit. Newer releases of vLLM have no `--swap-space` or
  * `--disable-log-requests` any more, and newer builds of llama.cpp need a value after `--flash-attn` (severity warning if the tag of the image moves, as for names of formats and parsers).
@@ -273,12 +274,36 @@ function reportCommandInArgs(container: Container, { document, report }: PodSetC
     return true;
   }
   const found = repeatedEntrypoint(image.value, values);
-  if (found === undefined || typeof first.at.step !== 'number') return false;
+  if (found === undefined) return reportForeign(container, first, { document, report });
+  if (typeof first.at.step !== 'number') return false;
   const rest = args.slice(0, found.words);
   report({
     message: `The image already runs ${titleOf(found.program)} and gets "${rest.map(({ value }) => value).join(' ')}" as an argument: the server does not start`,
     span: spanOf(first.at),
     fixes: () => [fix('Remove it', 'unsafe', ...rest.map(({ at }) => removeItem(document, at)))],
+  });
+  return true;
+}
+
+/** Arguments that the image's own server rejects, because they are those of another program. */
+function reportForeign(
+  { at, args, image }: Container,
+  first: Container['args'][number],
+  { document, report }: Pick<PodSetContext, 'document' | 'report'>,
+): boolean {
+  if (isUnseen(getIn(at, 'command')) || typeof first.at.step !== 'number') return false;
+  const values = args.map(({ value }) => value);
+  const { problem: message, isCommand } = foreignStart(image?.value ?? '', values) ?? {};
+  if (message === undefined) return false;
+  const title = `Run ${shorten(first.value, 30)} as the command`;
+  const edits = () => [
+    insertKey(document, at, 'command', [first.value], { after: 'image' }),
+    removeItem(document, first.at),
+  ];
+  report({
+    message,
+    span: spanOf(first.at),
+    fixes: () => (isCommand === true ? [fix(title, 'unsafe', ...edits())] : []),
   });
   return true;
 }
