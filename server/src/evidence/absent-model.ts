@@ -95,6 +95,29 @@ export interface BareModel {
 /** Folders in which published servers start: a relative name may be one below them. */
 const startFolder = /^\/(?:$|app(?:\/|$)|sgl-workspace|usr|vllm-workspace|workspace)/;
 
+/** A relative path of a model in a volume at the root of the file system. */
+export interface RelativeModel {
+  readonly path: string;
+  readonly meant: string;
+  readonly words: readonly [Word, Word];
+}
+
+/** The model of a published server that is a path below the folder in which the image starts, while a volume has the same path below the root. */
+export function relativeModel(container: Container, podSet: PodSet, workload: Workload): RelativeModel | undefined {
+  const model = servedFlags(container)?.model;
+  const [, dot, own = ''] = /^(\.\/)?((?:[\w-]+\/)+[\w.-]+)$/.exec(model?.value ?? '') ?? [];
+  const meant = `/${own}`;
+  // Two words may be a name on Hugging Face, but of no organization with such a name.
+  const isName =
+    dot === undefined && /^[^/]+\/[^/]+$/.test(own) && !/^(?:models?|data|mnt|weights)\/|\.gguf$/.test(own);
+  if (model === undefined || own === '' || isName || getIn(container.at, 'workingDir') !== undefined) return undefined;
+  if (closedServer(container, podSet, workload) === undefined) return undefined;
+  const { volumeMounts } = container;
+  if (volumeMounts.some(({ mountPath }) => startFolder.test(mountPath))) return undefined;
+  const isMounted = volumeMounts.some(({ mountPath }) => mountPath !== '/' && isBelow(meant, mountPath));
+  return isMounted ? { path: model.value, meant, words: model.words } : undefined;
+}
+
 /** Models that Hugging Face keeps under names without an organization. https://huggingface.co/models */
 const unowned = /^(?:albert|bert|camembert|ctrl|distil|gpt2|openai-gpt|roberta|t5|transfo|xlm|xlnet)/i;
 

@@ -1,6 +1,6 @@
 import { unpublishedName, unpublishedTag } from '../catalog/published-names.ts';
 import { isSlip } from '../catalog/spelling.ts';
-import { absentFile, absentModel, bareModel } from '../evidence/absent-model.ts';
+import { absentFile, absentModel, bareModel, relativeModel } from '../evidence/absent-model.ts';
 import { mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
 import { emptyModelVolume } from '../evidence/empty-model-volume.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
@@ -9,10 +9,10 @@ import { lostInstall } from '../evidence/lost-install.ts';
 import { nearMountOf } from '../evidence/near-mount.ts';
 import { pulledByOllama } from '../evidence/pulled-models.ts';
 import { requestSpan } from '../evidence/requested-accelerators.ts';
+import { storedPath } from '../evidence/stored-path.ts';
 import { strayClone } from '../evidence/stray-clone.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
-import { once } from '../model/once.ts';
 import { lowerContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { Container, PodSet } from '../model/workload.ts';
@@ -123,12 +123,24 @@ export default defineRule({
     // Overlays mount what their bases lack.
     const mayGain = isOpen || context.crossReferences.mayBePatch();
     const absent = mayGain ? undefined : absentModel(container, podSet, workload);
-    const isNearest = container.volumeMounts.some(({ mountPath }) => isNear(absent?.path ?? '', trimmed(mountPath)));
+    const nearest = container.volumeMounts.find(({ mountPath }) => isNear(absent?.path ?? '', trimmed(mountPath)));
+    // Below, there is a fix for a flag of the model.
+    const isLater = nearest !== undefined && trimmed(servedFlags(container)?.model?.value ?? '') === absent?.path;
     const isStored = absent !== undefined && storedPath(absent.path, container, podSet) !== undefined;
-    if (absent !== undefined && !isNearest && !isStored && !isMentioned(absent.path, container, podSet)) {
+    if (absent !== undefined && !isLater && !isStored && !isMentioned(absent.path, container, podSet)) {
+      const place = nearest && `the volume is at ${shorten(nearest.mountPath, 32)}`;
       context.report({
-        message: `${shorten(absent.path, 48)} is not on a volume, and image ${absent.image} has no models: the server finds none there`,
+        message: `${shorten(absent.path, 48)} is not on a volume, and ${place ?? `image ${absent.image} has no models`}: the server finds none there`,
         span: spanOf(absent.at),
+      });
+      return;
+    }
+    const relative = mayGain ? undefined : relativeModel(container, podSet, workload);
+    const wrong = relative && spanOfWords(document, [...container.command, ...container.args], relative.words);
+    if (relative !== undefined && wrong !== undefined) {
+      context.report({
+        message: `${shorten(relative.path, 40)} is below the folder in which the image starts; did you mean ${shorten(relative.meant, 40)}?`,
+        span: wrong,
       });
       return;
     }
@@ -312,27 +324,6 @@ function isNear(path: string, mount: string): boolean {
   const depth = mount.split('/').length;
   return isSlip(path.split('/').slice(0, depth).join('/'), mount);
 }
-
-/** Where this container finds the file or folder of the same name that an init container stores in a volume of both. */
-function storedPath(path: string, { volumeMounts }: Container, podSet: PodSet): string | undefined {
-  const name = path.slice(path.lastIndexOf('/'));
-  for (const { words, volumeMounts: theirs } of initContainers(podSet)) {
-    for (const word of words) {
-      const mount = word.endsWith(name) ? theirs.find(({ mountPath }) => isIn(word, mountPath)) : undefined;
-      const own = volumeMounts.find((one) => one.name === mount?.name && getIn(one.at, 'subPath') === undefined);
-      if (mount !== undefined && own !== undefined && getIn(mount.at, 'subPath') === undefined)
-        return `${own.mountPath}${word.slice(mount.mountPath.length)}`;
-    }
-  }
-  return undefined;
-}
-
-const initContainers = once(({ containers }: PodSet) =>
-  containers.flatMap(({ type, command, args, volumeMounts }) => {
-    const words = [...command, ...args].flatMap(({ value }) => value.split(/[\s"'=;]+/));
-    return type === 'init' ? [{ words, volumeMounts }] : [];
-  }),
-);
 
 function rightPath(path: string, mount: string): string {
   return [mount, ...path.split('/').slice(mount.split('/').length)].join('/');

@@ -96,7 +96,8 @@ export default defineRule({
     const loader = modelLoader(container, podSet, workload, options);
     const isOther = program === 'text-embeddings-router' || program === 'llama-server';
     const model = isOther ? servedModel(container, workload).model?.name : loader?.model;
-    if (program !== 'ollama' && (model === undefined || !/^[\w.-]+\/[\w.-]+(?::[\w.-]+)?$/.test(model))) return;
+    const isName = model !== undefined && /^[\w.-]+\/[\w.-]+(?::[\w.-]+)?$/.test(model) && !/^\.|\.gguf$/i.test(model);
+    if (program !== 'ollama' && !isName) return;
     const found = unusedModelVolume(container, podSet, program);
     const at = getIn(found?.mount.at, 'mountPath');
     if (found === undefined || at === undefined || isTemplated(at)) return;
