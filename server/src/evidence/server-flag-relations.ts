@@ -54,6 +54,7 @@ const relations: ReadonlyMap<string, Relations> = new Map([
     },
   ],
   ['llama-server', { requires: [], orders: [] }],
+  ['sglang', { requires: [], orders: [] }],
   ['tritonserver', { requires: [['load-model', 'model-control-mode', 'explicit']], orders: [] }],
   [
     'text-generation-launcher',
@@ -118,8 +119,30 @@ export function flagConflict(
     if (low < high || (low === high && relation === '<=')) continue;
     return { flag, problem: `${low} must ${relation === '<' ? 'be below' : 'not be above'} --${other} ${high}` };
   }
-  if (program === 'vllm') return smallBatch(byName, container) ?? idleFlag(found, byName);
+  if (program === 'vllm') return smallBatch(byName, container) ?? configWithoutDraft(byName) ?? idleFlag(found, byName);
+  if (program === 'sglang') return withoutDraft(byName);
   return program === 'llama-server' ? cacheWithoutFlash(byName, container) : undefined;
+}
+
+/**
+ * The heads of EAGLE-3 are models of their own; of EAGLE, those of some models are in their weights.
+ * https://docs.sglang.io/advanced_features/speculative_decoding.html, 2026-11-29
+ */
+function withoutDraft(flags: ReadonlyMap<string, Flag>): FlagConflict | undefined {
+  const flag = flags.get('speculative-algorithm');
+  const hasDraft = [...flags.keys()].some((name) => name.startsWith('speculative-draft'));
+  if (flag?.value?.toUpperCase() !== 'EAGLE3' || hasDraft) return undefined;
+  return { flag, problem: `${flag.value} needs --speculative-draft-model-path` };
+}
+
+/** Methods of vLLM with a model of their own. https://docs.vllm.ai/en/latest/features/speculative_decoding/, 2026-11-29 */
+function configWithoutDraft(flags: ReadonlyMap<string, Flag>): FlagConflict | undefined {
+  const flag = flags.get('speculative-config');
+  const value = flag?.value ?? '';
+  const [, method] = /"method" *: *"(eagle3?|medusa|draft_model)"/.exec(value) ?? [];
+  if (flag === undefined || method === undefined || !/^\{.*\}$/s.test(value) || /"model" *:/.test(value))
+    return undefined;
+  return { flag, problem: `with method ${method} needs a model in its JSON` };
 }
 
 function idleFlag({ idle = [] }: Relations, flags: ReadonlyMap<string, Flag>): FlagConflict | undefined {

@@ -2,10 +2,11 @@ import { hasDash, lacksPackageLists } from '../catalog/image-shells.ts';
 import { type FailingCommand, failingCommands, unlistedInstall } from '../command/failing-commands.ts';
 import { pythonProblem } from '../command/python-syntax.ts';
 import { baseName } from '../command/shell.ts';
+import { wrongSubcommand } from '../command/wrong-subcommand.ts';
 import { repeatedClone } from '../evidence/repeated-clone.ts';
 import { runsAsWritten } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
-import { commandLineOf } from '../model/process-input.ts';
+import { commandLineOf, commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -15,13 +16,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A command of a script fails wherever it runs: it asks a question, its shell does not know it, or an earlier run has already done its work.
+ * A command of a script fails wherever it runs: it asks a question, its shell or its program does not know it, or an earlier run has already done its work.
  *
  * ## Why
  *
  * A container has no terminal, so `apt-get install` without `-y` and `huggingface-cli login` without a token stop at their question. `conda activate` is a function that only interactive shells
  * load. The images of CUDA, PyTorch and Python have no lists of packages, so nothing is installed before `apt-get update`. In images of Debian and Ubuntu, `sh` is dash, which does not know `source`, `[[` or `pipefail`. `git clone` fails if the folder exists, as it does
- * on a volume after the first run. The program after such a command never starts, or starts without its environment.
+ * on a volume after the first run. `vllm server` is none of vLLM's commands. The program after such a command never starts, or starts without its environment.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -78,6 +79,7 @@ export default defineRule({
     const { podSet, workload, document, report } = context;
     const lines = [...container.command, ...container.args];
     checkPython(lines, context);
+    checkSubcommands(container, context);
     if (!lines.some(({ value }) => hints.test(value)) || workload.role === 'infrastructure') return;
     if (!requestsAccelerators(podSet) || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
     if (asBoolean(getIn(container.at, 'stdin')) === true || isUnseen(container.at)) return;
@@ -122,6 +124,25 @@ function checkPython([program, option, code]: Container['args'], { podSet, repor
     message: `The code has ${problem}: Python stops with a SyntaxError before it runs any of it`,
     span: spanOf(code.at),
   });
+}
+
+/** Reports commands that their program does not have. */
+function checkSubcommands(container: Container, { document, podSet, report }: PodSetContext): void {
+  const lines = [...container.command, ...container.args];
+  if (!lines.some(({ value }) => /vllm|ollama/.test(value)) || !requestsAccelerators(podSet)) return;
+  if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
+  for (const found of commandsIn(container).map(wrongSubcommand)) {
+    const span = found && spanOfWords(document, lines, [found.word, found.word]);
+    if (found === undefined || span === undefined) continue;
+    const { program, word, meant } = found;
+    report({
+      severity: 'error',
+      message: `${program} has no command ${word.text}; did you mean ${meant}? As written, it fails`,
+      span,
+      fixes: () =>
+        word.derived === true ? [] : [fix(`Use ${meant}`, 'unsafe', rewriteWord(document, lines, word, meant))],
+    });
+  }
 }
 
 /** A quick test of the text. */
