@@ -51,7 +51,7 @@ export const findSharding = once((input: ProcessInput): Sharding | undefined => 
 /** A model server that uses one device, because nothing on its command line or in its environment says otherwise. */
 export interface SingleDeviceServer {
   readonly program: string;
-  /** The flag that spreads its model over several devices. */
+  /** The flag that spreads its model over several devices; empty if nothing does. */
   readonly flag: string;
   /** The first and last word of its command, or of its arguments if the image starts it; undefined without a command line. */
   readonly words: readonly [Word, Word] | undefined;
@@ -66,6 +66,8 @@ const singleDevice: ReadonlyMap<string, string> = new Map([
   ['lmdeploy', '--tp'],
   ['trtllm-serve', '--tp_size'],
   ['aphrodite', '--tensor-parallel-size'],
+  // https://github.com/huggingface/text-embeddings-inference/issues/349
+  ['text-embeddings-router', ''],
 ]);
 
 const spreads: readonly FlagMeaning[] = [

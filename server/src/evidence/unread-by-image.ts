@@ -98,12 +98,14 @@ const images: readonly ServerImage[] = [
       {
         meant: 'LLAMA_ARG_N_GPU_LAYERS',
         flags: ['-ngl', '--gpu-layers', '--n-gpu-layers'],
-        others: wordSet('N_GPU_LAYERS GPU_LAYERS NGL LLAMA_N_GPU_LAYERS'),
+        others: wordSet('N_GPU_LAYERS GPU_LAYERS NGL LLAMA_N_GPU_LAYERS LLAMA_ARG_NGL LLAMA_ARG_GPU_LAYERS'),
       },
       {
         meant: 'LLAMA_ARG_CTX_SIZE',
         flags: ['-c', '--ctx-size'],
-        others: wordSet('CTX_SIZE N_CTX CONTEXT_SIZE LLAMA_CTX_SIZE'),
+        others: wordSet(
+          'CTX_SIZE N_CTX CONTEXT_SIZE LLAMA_CTX_SIZE LLAMA_ARG_CTX LLAMA_ARG_N_CTX LLAMA_ARG_CONTEXT_SIZE',
+        ),
       },
     ],
   },

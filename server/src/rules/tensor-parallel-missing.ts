@@ -33,7 +33,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * vLLM, SGLang, LMDeploy and TensorRT-LLM load the whole model onto one GPU unless a flag spreads it over several. The other GPUs of the
- * container stay idle at full price, and a model that needs them all does not fit.
+ * container stay idle at full price, and a model that needs them all does not fit. Text Embeddings Inference always uses one.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -92,6 +92,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * - [vLLM: parallelism and scaling](https://docs.vllm.ai/en/latest/serving/parallelism_scaling/)
  * - [SGLang: server arguments](https://docs.sglang.ai/advanced_features/server_arguments.html)
+ * - [huggingface/text-embeddings-inference#349](https://github.com/huggingface/text-embeddings-inference/issues/349)
  */
 export default defineRule({
   topic: 'parallelism',
@@ -112,14 +113,15 @@ export default defineRule({
     const { program, flag, ignored } = server;
     const idle = gpus - 1;
     const title = titleOf(program);
+    const without = flag === '' ? '' : ` without ${flag}`;
     const cause = ignored === undefined ? title : `${title} does not read ${shorten(ignored, 40)} and`;
     context.report({
       // Another image may have its own entrypoint.
       severity: !isOpen && (bare === undefined || isOriginal(container)) ? 'warning' : 'info',
-      message: `${cause} without ${flag} uses 1 of the container's ${gpus} GPUs: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`,
+      message: `${cause}${without} uses 1 of the container's ${gpus} GPUs: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`,
       // A whole command may have dozens of lines.
       span: { start: span.start, end: Math.min(span.end, endOfLine(document.text, span.start)) },
-      fixes: () => [addFlag(server, gpus, container, context)],
+      fixes: () => (flag === '' ? [] : [addFlag(server, gpus, container, context)]),
     });
   },
 });
