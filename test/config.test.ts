@@ -241,6 +241,15 @@ describe('a bad config', () => {
     expect(config).toMatchObject({ provider: 'aws', taints: [{ key: 'gpu', effect: 'NoSchedule' }] });
   });
 
+  test('an error of syntax is reported without what follows from it', () => {
+    const text = 'region: us-east-1\nprices:\n\tdiscountPercent: 20\nregion2: 1\n';
+    expect(problemsOf(text)).toEqual(['\t: Tab in the indentation; use spaces']);
+    expect(problemsOf('provider: awss\nprices:\n  discountPercent: "2\nrules: {}\n')).toEqual([
+      expect.stringContaining('Unclosed quote'),
+      expect.stringContaining("'provider' cannot be"),
+    ]);
+  });
+
   test('may be no YAML', () => {
     const { config, problems } = parseConfig('provider: aws\nregion: [us-east-1\n');
     expect(problems.length).toBeGreaterThan(0);

@@ -155,7 +155,7 @@ function analyzeFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
   const { uri, text, version, workspace } = input;
   const { config, reads } = lookupsOf(workspace, uri, input.context);
   const whole = checkLimits(text);
-  const parts = whole === null ? withOpenBlocks(splitObjects(text)) : [];
+  const parts = whole === null ? withOpenBlocks(splitObjects(text), text) : [];
   const skipped = whole ?? objectsReason(parts.length);
   const documents = analyzeParts(skipped === null ? parts : [], input, before);
   const summary = lazy(() => summarizeParts(text, skipped, documents));

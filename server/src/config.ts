@@ -6,7 +6,7 @@ import { type ConfigLayer, fileLayers, mergeLayers, type PricesInUse, type Proje
 import { type ConfigInput, configSchema, settingsSchema } from './config/schema.ts';
 import type { UnitRates } from './cost/custom-prices.ts';
 import { getIn, keySpanOf, rootCursor, spanOf } from './yaml/cursor.ts';
-import type { YamlNode } from './yaml/node.ts';
+import type { YamlNode, YamlProblem } from './yaml/node.ts';
 import { parseYaml } from './yaml/parse.ts';
 import { type Span, shiftSpan } from './yaml/span.ts';
 import { tableOf } from './yaml/table.ts';
@@ -106,13 +106,20 @@ function parseInput(
   if (document === undefined || document.root === null) return { values: {}, problems };
 
   const root = rootCursor(document.root);
+  const certain = Math.min(...document.problems.filter(isUnreadable).map(({ span }) => document.base + span.start));
   const { values, problems: wrong } = readInput(toPlain(document.root), configSchema);
   for (const { message, path, atKey, level, near = [] } of [...wrong, ...checkValues(values, sheet)]) {
     const cursor = getIn(root, ...path) ?? root;
     const span = shiftSpan(atKey ? keySpanOf(cursor) : spanOf(cursor), document.base);
+    // After an error of syntax, what was read is a guess.
+    if (span.end > certain) continue;
     problems.push({ message, span, level, at: { path, atKey, near } });
   }
   return { values, problems };
+}
+
+function isUnreadable({ readable, isLocal }: YamlProblem): boolean {
+  return readable !== true && isLocal !== true;
 }
 
 /** Reads the keys of the editor's settings that `.gpulint.yaml` also has. An empty value means that the key is not set. */

@@ -46,6 +46,8 @@ describe('a line that is not YAML is named, wherever the reader gives up', () =>
     ['a:\n  - name: x\n    b: 1\n   c: 2\n', `4 ${noItem} [c:]`],
     ['a:\n  - |9\n    b\n', `2 The text block is indented less than this digit requires; remove the digit [9]`],
     ['a: |\n      \n  b\n', '3 A blank line above has more spaces than this text block; remove them [b]'],
+    ['a: 1\nEOF\n', '2 EOF ends a here-document of a shell; remove this line [EOF]'],
+    ['a:\n  - b\nEND\n', '3 END ends a here-document of a shell; remove this line [END]'],
     ['a: !x!y b\n', '1 No %TAG line defines the prefix of this tag; remove the tag [!x!y]'],
   ])('%j', (text, problem) => {
     expect(problems(text)).toEqual([problem]);

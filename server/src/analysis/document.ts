@@ -19,7 +19,7 @@ import { isTerraform } from '../workspace/terraform.ts';
 import type { FileContext, Workspace } from '../workspace/workspace.ts';
 import { withEmbeddedComments } from '../yaml/embedded.ts';
 import { lazy } from '../yaml/lazy.ts';
-import type { YamlDocument } from '../yaml/node.ts';
+import type { YamlDocument, YamlProblem } from '../yaml/node.ts';
 import { once } from '../yaml/once.ts';
 import { type DocumentText, parsePart } from '../yaml/parse.ts';
 import { partialDocument } from '../yaml/partial.ts';
@@ -38,6 +38,7 @@ export interface DocumentAnalysis {
   readonly item: boolean;
   /** The template actions of earlier documents that apply in this one. */
   readonly opened: string | undefined;
+  readonly unbalanced: YamlProblem | undefined;
   /** The document names no accelerators, but is used by pods in its file that request them. */
   readonly servesOthers: boolean;
   /** The document as first parsed; its base may differ. */
@@ -90,7 +91,7 @@ export interface DocumentInput {
 /** The part of an analysis that depends only on the document's text and the config. */
 export type ReadDocument = Pick<
   DocumentAnalysis,
-  'base' | 'text' | 'item' | 'opened' | 'servesOthers' | 'source' | 'document' | 'summary' | 'config'
+  'base' | 'text' | 'item' | 'opened' | 'unbalanced' | 'servesOthers' | 'source' | 'document' | 'summary' | 'config'
 >;
 
 export function readDocument(
@@ -99,7 +100,7 @@ export function readDocument(
   known: DocumentAnalysis | undefined,
   servesOthers: boolean,
 ): ReadDocument {
-  const { base, item = false, opened } = part;
+  const { base, item = false, opened, unbalanced } = part;
   const text = known?.text ?? ownCopy(part.text);
   const own = { ...part, text };
   const isSame = known?.config === config;
@@ -111,6 +112,7 @@ export function readDocument(
     text,
     item,
     opened,
+    unbalanced,
     servesOthers,
     source,
     summary: isSame ? known.summary : summarizeDocument(text, source, config),
@@ -132,7 +134,7 @@ export function analyzeDocument(
   input: DocumentInput,
   known: DocumentAnalysis | undefined,
 ): DocumentAnalysis {
-  const { text, base, item, opened, servesOthers, source, summary } = part;
+  const { text, base, item, opened, unbalanced, servesOthers, source, summary } = part;
   if (known?.isCurrent()) return moved(known, base);
   const lookups = lookupsOf(input.workspace, input.uri, input.context);
   const { crossReferences, config, relatedFiles, reads } = lookups;
@@ -191,6 +193,7 @@ export function analyzeDocument(
     text,
     item,
     opened,
+    unbalanced,
     servesOthers,
     source,
     summary,

@@ -49,7 +49,8 @@ export function looksLikeAccelerator(name: string): AcceleratorResource | undefi
   const domain = name.slice(0, slash).toLowerCase();
   const path = name.slice(slash + 1).toLowerCase();
   // Kubernetes limits the path to 63 characters.
-  if (slash <= 0 || path.length > 63 || path.includes('/') || ownDomain.test(domain)) return undefined;
+  if (slash <= 0 || path.length > 63 || /\s/.test(domain) || path.includes('/') || ownDomain.test(domain))
+    return undefined;
   if (offersDeviceFiles(name)) return ofDeviceFiles(path);
   if (!(device.test(path) || compound.test(path)) || other.test(path)) return undefined;
   return { vendor: vendorDomains[domain] ?? null, form: formOf(path), source: 'shape' };

@@ -44,7 +44,13 @@ export function replacedResource(written: string): ReplacedName | undefined {
 
 /** The accelerator resource that a misspelled name certainly means; undefined for correct and unrelated names. */
 export function meantResource(written: string): string | undefined {
-  if (!/[./]/.test(written) || (listedResource(written) ?? resourceFamily(written)) !== undefined) return undefined;
+  // Such a space is an error of YAML, which no other name would explain.
+  if (
+    !/[./]/.test(written) ||
+    /^[^\S ]/.test(written) ||
+    (listedResource(written) ?? resourceFamily(written)) !== undefined
+  )
+    return undefined;
   const name = written.toLowerCase();
   const found = new Set(knownNames().flatMap((known) => (isMeant(name, known) ? [known.meant] : [])));
   const [only, ...others] = found;

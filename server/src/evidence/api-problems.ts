@@ -13,6 +13,7 @@ import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, childAt, entries, getIn, isIncomplete, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlDocument, YamlNode, YamlScalar } from '../yaml/node.ts';
 import { isBareItem } from './bare-items.ts';
+import { isEmptyItem, isMissing } from './empty-fields.ts';
 import { passesGpus } from './gpu-files.ts';
 import { type RenderedProblem, renderedProblem } from './rendered-fields.ts';
 import { isConstantName } from './written.ts';
@@ -28,7 +29,9 @@ export interface ApiProblem {
     | 'not-a-quantity'
     | RenderedProblem
     /** `at` is the mapping without the field. */
-    | 'missing-field';
+    | 'missing-field'
+    /** A required field, or an item with required fields, without a value: a dash or a colon with nothing after it. */
+    | 'empty';
   readonly at: Cursor;
   /** The mapping that has, or should have, the field. */
   readonly holder: ApiHolder;
@@ -136,7 +139,7 @@ function visitObject(holder: ApiHolder, walk: Walk): void {
       walk.found.push({ what: 'unknown-field', at: entry, holder, field: name, type: undefined });
     }
   }
-  const missing = requiredApiFields(type).filter(({ name }) => childAt(at, name) === undefined);
+  const missing = requiredApiFields(type).filter(({ name }) => isMissing(childAt(at, name)));
   if (missing.length === 0 || isIncomplete(at) || isSketch(at.node)) return;
   if (own.some((entry) => keyOf(entry).startsWith('$'))) return;
   for (const { name, type: expected } of missing) {
@@ -144,7 +147,9 @@ function visitObject(holder: ApiHolder, walk: Walk): void {
     if (walk.custom && !isCustomType(type)) continue;
     if (walk.partial && !mergeKeys.has(`${type}.${name}`)) continue;
     if (!isExpected(holder, name)) continue;
-    walk.found.push({ what: 'missing-field', at, holder, field: name, type: expected });
+    const empty = childAt(at, name);
+    if (empty === undefined) walk.found.push({ what: 'missing-field', at, holder, field: name, type: expected });
+    else report('empty', empty, expected, { holder, field: name }, walk);
   }
 }
 
@@ -191,7 +196,10 @@ function visit(at: Cursor, type: ApiType, place: Place, walk: Walk): void {
       return;
     case 'list':
       if (node.kind !== 'seq') report('wrong-type', at, type, place, walk);
-      for (const item of items(at)) visit(item, type.of, place, walk);
+      for (const item of items(at)) {
+        if (!walk.partial && isEmptyItem(item, type.of, at)) report('empty', item, type.of, place, walk);
+        else visit(item, type.of, place, walk);
+      }
       return;
     default: {
       const what = node.kind === 'scalar' ? scalarProblem(node, type, walk.custom) : 'wrong-type';
@@ -281,7 +289,7 @@ function lacksName(root: Cursor, kind: string, walk: Walk): boolean {
   if (root.parent !== undefined || kind === 'PodTemplate' || walk.partial) return false;
   if (isIncomplete(root) || isIncomplete(metadata) || isSketch(root.node) || metadata?.node.kind === 'scalar')
     return false;
-  if (['name', 'generateName', '$patch'].some((field) => getIn(metadata, field) !== undefined)) return false;
+  if (['name', 'generateName', '$patch'].some((field) => !isMissing(getIn(metadata, field)))) return false;
   return getIn(spec, 'template') === undefined ? spec !== undefined : isWhole(spec) || kind === 'Job';
 }
 

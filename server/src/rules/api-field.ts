@@ -217,6 +217,8 @@ function describe(problem: ApiProblem, meant: MeantField | undefined, document: 
       return unknownField(problem, meant, document);
     case 'missing-field':
       return missingField(problem, document);
+    case 'empty':
+      return emptyPart(problem, document);
     case 'rendered-text':
       return {
         message: `${problem.field} must be ${problem.type?.form === 'boolean' ? 'a boolean' : 'a number'}, but quotes make it text: the API server rejects the object`,
@@ -301,8 +303,23 @@ function unknownField(problem: ApiProblem, meant: MeantField | undefined, docume
 function missingField({ at, holder, field }: ApiProblem, document: YamlDocument): Report {
   return {
     message: `${sentence(thisHolder(holder))} has no ${field}, which is required: the API server rejects the object`,
-    span: placeOf(at),
+    // A name without a value is where it is expected.
+    span: placeOf((field === 'metadata.name' && getIn(at, 'metadata', 'name')) || at),
     fixes: () => (field === 'selector' ? [selectTemplate(at, document)] : []),
+  };
+}
+
+/** A key without a value, or a dash, which is where it is reported. */
+function emptyPart({ at, holder, field }: ApiProblem, { text }: YamlDocument): Report {
+  if (at.entry !== undefined) {
+    const message = `${field} has no value, but ${thisHolder(holder)} requires one: the API server rejects the object`;
+    return { message, span: keySpanOf(at) };
+  }
+  const { start, end } = spanOf(at);
+  const dash = text.lastIndexOf('-', start - 1);
+  return {
+    message: `An item of ${field} is only a dash: the API server rejects the object; write the item, or remove the dash`,
+    span: dash === -1 ? { start, end } : { start: dash, end: dash + 1 },
   };
 }
 

@@ -66,7 +66,8 @@ export default defineRule({
   container(container, context) {
     for (const accelerator of container.accelerators) {
       const { request, resource } = accelerator;
-      if (request === undefined || request.empty) continue;
+      // A list or a mapping is no count at all.
+      if (request === undefined || request.empty || request.at.node.kind !== 'scalar') continue;
       const isCertain = lacksLimit(accelerator, container, context);
       if (!isCertain && (accelerator.limit !== undefined || !likelyLacksLimitOf(resource, container, context)))
         continue;

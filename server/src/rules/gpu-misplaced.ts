@@ -75,6 +75,7 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
 export default defineRule({
   topic: 'gpu-request',
   severity: 'error',
+  aboutPlace: true,
   workload(workload, context) {
     const { kind, manifest, podSets, byShape } = workload;
     for (const { field, tool, place, path } of misplacedTaskFields(workload)) {

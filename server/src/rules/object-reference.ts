@@ -252,9 +252,8 @@ function checkSelector({ kind, apiVersion, manifest, partial }: Workload, contex
   const template = getIn(spec, 'template');
   const labels = getIn(template, 'metadata', 'labels');
   if (partial || selector === undefined || template === undefined) return;
-  if ([selector, template, getIn(template, 'metadata'), labels].some((one) => isIncomplete(one) || isTemplated(one))) {
-    return;
-  }
+  const isUnclear = (at: Cursor | undefined) => isIncomplete(at) || isTemplated(at) || items(at).length > 0;
+  if ([selector, template, getIn(template, 'metadata'), labels].some(isUnclear)) return;
   const isEmpty = ['matchLabels', 'matchExpressions'].every((key) => {
     const part = getIn(selector, key);
     return part === undefined || (!isTemplated(part) && items(part).length === 0 && entries(part).length === 0);

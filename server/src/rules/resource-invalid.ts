@@ -210,7 +210,9 @@ function checkMissing(name: string, { text, at }: Quantity, container: Container
   const limits = getIn(container.resources, 'limits');
   if (workload.partial || workload.role === 'definition') return;
   if ([container.at, container.resources, limits].some((one) => isIncomplete(one) || isUnknown(one))) return;
-  const value = at.node.kind === 'scalar' ? at.node.value : null;
+  // A list or a mapping is no amount at all.
+  if (at.node.kind !== 'scalar') return;
+  const { value } = at.node;
   context.report({
     message: `${shorten(name, 60)} has a request (${text}) but no limit: ${rejectionOf(workload)}`,
     span: keySpanOf(at),

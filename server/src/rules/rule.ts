@@ -111,6 +111,8 @@ export interface Rule {
   readonly wasteful?: boolean;
   /** It is about pods that request no accelerator: what an overlay adds, or a syntax error hides, is not missing. */
   readonly aboutMissingRequest?: true;
+  /** It is about things in the wrong place: after a syntax error, the place of a key is a guess. */
+  readonly aboutPlace?: true;
   /** A general rule: it leaves a place to the errors and warnings of other rules. */
   readonly yields?: true;
   /** It judges single words and numbers, most of which are wrong until they are complete: editors wait until their line is. */

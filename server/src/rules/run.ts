@@ -5,7 +5,7 @@ import type { ModelOptions } from '../model/options.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
 import type { Fix } from '../rewrite/fix.ts';
 import { countWhere } from '../yaml/document-marks.ts';
-import type { YamlDocument } from '../yaml/node.ts';
+import type { YamlDocument, YamlProblem } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import { rules as everyRule } from './index.ts';
 import type { DocumentContext, Finding, Report, Rule, RuleNumbers, RulesOptions, Severity } from './rule.ts';
@@ -234,11 +234,9 @@ function reporter(walk: Walk, workload: Workload | null, container: string | nul
     const { current } = walk;
     if (current === undefined) throw new Error('a rule may report only while it runs');
     const { id, rule, severity } = current;
-    if (rule.aboutMissingRequest && workload !== null) {
-      // The lines after a syntax error may have the request.
-      const isCut = walk.input.document.problems.some(({ readable }) => readable !== true);
-      if (isCut || getsDevicesFromOverlay(workload, walk.input.crossReferences)) return;
-    }
+    // The lines after a syntax error may have the request.
+    if ((rule.aboutMissingRequest || rule.aboutPlace) && walk.input.document.problems.some(isUnreadable)) return;
+    if (rule.aboutMissingRequest && workload && getsDevicesFromOverlay(workload, walk.input.crossReferences)) return;
     let fixes: readonly Fix[] | undefined;
     const finding: Finding = {
       rule: id,
@@ -289,6 +287,10 @@ function searchInside(spans: readonly Span[]): (outer: Span) => boolean {
   for (let index = ends.length - 2; index >= 0; index -= 1)
     ends[index] = Math.min(ends[index] ?? 0, ends[index + 1] ?? 0);
   return ({ start, end }) => (ends[countWhere(sorted, (one) => one.start < start)] ?? Number.POSITIVE_INFINITY) <= end;
+}
+
+function isUnreadable({ readable }: YamlProblem): boolean {
+  return readable !== true;
 }
 
 function fixesOf(walk: Walk, id: string, report: Report): readonly Fix[] {

@@ -85,7 +85,7 @@ function followAlias(walk: Walk, name: string, span: Span): Built {
     target === 'reading'
       ? `The alias *${name} is inside its own anchor; write out the value`
       : `No anchor &${name} precedes this alias; add the anchor or write out the value`;
-  walk.problems.push({ message, span });
+  walk.problems.push({ message, span, isLocal: true });
   // What it stands for is unknown.
   return { node: { ...emptyScalar(span.start), templated: true }, shared: true, weight: 1, end: span.end };
 }
@@ -234,7 +234,7 @@ function checkMerge(walk: Walk, { node, shared }: Built, span: Span): void {
   const right = parts(node).every(({ kind }) => kind === 'map');
   // An unknown alias already has its own problem, and a template may supply anything.
   if (right || walk.mask || (shared && node.kind === 'scalar' && node.source === '')) return;
-  walk.problems.push({ message: 'A merge key << needs a mapping or a list of mappings', span });
+  walk.problems.push({ message: 'A merge key << needs a mapping or a list of mappings', span, isLocal: true });
 }
 
 /** The values of a merge key. */

@@ -85,6 +85,14 @@ export function lookalike(text: string, { start }: Span): YamlProblem | undefine
   return undefined;
 }
 
+/** A dash on the line above that starts no item, because the space behind it is none: its other keys are then indented for nothing. */
+export function itemAbove(text: string, { start }: Span): YamlProblem | undefined {
+  const above = /([^\n]*)\n(?:[ \t]*#[^\n]*\n)*[^\n]*$/.exec(text.slice(Math.max(0, start - 1000), start));
+  if (above === null || !/^[ \t]*-[\u00a0\u2000-\u200a\u202f\u3000]/.test(above[1] ?? '')) return undefined;
+  const from = Math.max(0, start - 1000) + above.index;
+  return lookalike(text, { start: from, end: from });
+}
+
 interface Lookalike {
   /** Its groups: what precedes the mark, and the mark. */
   readonly mark: RegExp;
@@ -108,6 +116,10 @@ const lookalikes: readonly Lookalike[] = [
   {
     mark: /^([ \t]*)([*+\u2010-\u2015\u2212\u2022\u2023\u2043\u00b7\u25aa\u25cf\u25e6])(?=[ \t\u00a0]+\S)/,
     message: (mark) => `A list item starts with a hyphen and a space, not with ${mark}`,
+  },
+  {
+    mark: /^()(EO[A-Z]|END|YAML|HERE)$/,
+    message: (mark) => `${mark} ends a here-document of a shell; remove this line`,
   },
   { mark: /^([ \t]*)(-)(?=[A-Za-z"'][^\s:]*:(?:\s|$))/, message: () => 'A list item starts with `- `; add the space' },
 ];

@@ -76,6 +76,8 @@ export interface YamlProblem {
   readonly span: Span;
   /** The text is readable, but surely not as intended (a duplicate key). */
   readonly readable?: true;
+  /** Only what is here is unknown: the rest of the document is read as it is meant. */
+  readonly isLocal?: true;
 }
 
 /** One `---` document of a file, with spans relative to its own text. */

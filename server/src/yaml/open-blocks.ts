@@ -1,5 +1,7 @@
+import { shiftSpan } from './span.ts';
 import type { DocumentText } from './split.ts';
 import { findActions, isControl, wordsOf } from './template-action.ts';
+import { unbalancedAction } from './unbalanced-actions.ts';
 
 /** No chart has more variables and blocks around its documents. Each document reads them again. */
 const maxOpen = 50;
@@ -10,9 +12,24 @@ const maxLength = 4000;
 
 /**
  * Adds to each document of a Go template the actions of earlier documents that apply in it: the blocks that they leave open (a loop whose body
- * has several documents), and the variables that they set.
+ * has several documents), and the variables that they set. An action that begins or ends no block is a problem of its document.
  */
-export function withOpenBlocks(parts: readonly DocumentText[]): readonly DocumentText[] {
+export function withOpenBlocks(parts: readonly DocumentText[], text: string): readonly DocumentText[] {
+  return withUnbalanced(withOpened(parts), text);
+}
+
+/** Adds to its document the action that spoils the whole file. */
+function withUnbalanced(parts: readonly DocumentText[], text: string): readonly DocumentText[] {
+  const found = unbalancedAction(text);
+  if (found === undefined) return parts;
+  return parts.map((part) => {
+    const span = shiftSpan(found.span, -part.base);
+    const isHere = span.start >= 0 && span.end <= part.text.length;
+    return isHere ? { ...part, unbalanced: { ...found, span } } : part;
+  });
+}
+
+function withOpened(parts: readonly DocumentText[]): readonly DocumentText[] {
   if (parts.length < 2 || !parts.some(({ text }) => text.includes('{{'))) return parts;
   const open: OpenAction[] = [];
   let exceeded = false;

@@ -1,6 +1,7 @@
 import { Composer, type Document, Lexer, Parser, type YAMLError } from 'yaml';
 import { illegalCharacter, separatorBefore, withLineFeeds } from './characters.ts';
 import { convertTree } from './convert.ts';
+import { markDoubtful } from './doubtful.ts';
 import { mergeConflict, openActionBefore, repeatsIndent } from './foreign-lines.ts';
 import { markIncomplete } from './insertion-targets.ts';
 import { closesAll, lenientLexer } from './lenient-lexer.ts';
@@ -41,8 +42,9 @@ function joinDocuments(text: string, documents: readonly YamlDocument[]): YamlFi
 }
 
 /** Reads one part from `splitObjects`. */
-export function parsePart({ base, text, item, opened }: DocumentText): YamlDocument {
-  const document = parseDocument(text, base);
+export function parsePart({ base, text, item, opened, unbalanced }: DocumentText): YamlDocument {
+  const read = parseDocument(text, base);
+  const document = unbalanced === undefined ? read : { ...read, problems: [...read.problems, unbalanced] };
   if (opened !== undefined) return { ...document, opened };
   return item ? { ...document, item } : document;
 }
@@ -59,7 +61,9 @@ export function parseDocument(text: string, base: number, quick = readQuick): Ya
   const read = text.includes('#@') ? withYttCode(own) : own;
   const illegal = read.template || read.skipped !== null ? undefined : illegalCharacter(text);
   // What follows from it is no error of its own.
-  return illegal === undefined ? read : { ...read, problems: [...problemsBefore(illegal, read.problems), illegal] };
+  const problems = illegal === undefined ? read.problems : [...problemsBefore(illegal, read.problems), illegal];
+  if (!read.template) markDoubtful(read.root, text, problems);
+  return illegal === undefined ? read : { ...read, problems };
 
   function explained(problem: YamlProblem): YamlProblem {
     return problem.readable === true ? problem : (separatorBefore(text, problem) ?? problem);

@@ -1,6 +1,6 @@
 import { Lexer, type YAMLError } from 'yaml';
 import { lineOutsideBlock } from './block-end.ts';
-import { foreignIndent, foreignLine, lookalike, openAction } from './foreign-lines.ts';
+import { foreignIndent, foreignLine, itemAbove, lookalike, openAction } from './foreign-lines.ts';
 import type { YamlProblem } from './node.ts';
 import type { Span } from './span.ts';
 
@@ -15,7 +15,8 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
   let first = real[0];
   if (first === undefined) return undefined;
   for (const error of real) if (error.pos[0] < first.pos[0]) first = error;
-  const { code, message, pos } = first;
+  const { code, message } = first;
+  const pos = [behindComments(text, first.pos[0]), first.pos[1]] as const;
   // The error of an indentation is where the text of its line begins.
   const indented = code === 'BAD_INDENT' || message.startsWith('Sequence item without');
   const shift = indented ? (/^[ \t]*/.exec(text.slice(pos[0], pos[0] + 500))?.[0].length ?? 0) : 0;
@@ -51,7 +52,7 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
     return { message: 'Tab in the indentation; use spaces', span: tab ?? span };
   }
   // "Align the line" would not help anyone who sees it aligned.
-  const looks = lookalike(text, span);
+  const looks = lookalike(text, span) ?? (indented ? itemAbove(text, span) : undefined);
   if (looks !== undefined) return looks;
   const comma = missingComma(real, text);
   if (comma !== undefined) return comma;
@@ -61,6 +62,14 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
   if (deeper)
     return { message: 'This line is indented deeper than the lines around it; align it with them', span: deeper };
   return { message: sentence(code, message, text, span), span };
+}
+
+/** The library takes comments for the start of the line below them. */
+function behindComments(text: string, at: number): number {
+  const found = /^(?:[ \t]*#[^\n]*\n)+/.exec(text.slice(at, at + 5000));
+  return text.charAt(at - 1) === '\n' && found !== null && at + found[0].length < text.length
+    ? at + found[0].length
+    : at;
 }
 
 /** The digit of a block marker on the line above, as in `|4`. */

@@ -1,4 +1,5 @@
 import { countWhere } from './document-marks.ts';
+import type { YamlProblem } from './node.ts';
 import type { Span } from './span.ts';
 import { jsonObjects } from './split-json.ts';
 
@@ -10,6 +11,8 @@ export interface DocumentText {
   readonly item?: true;
   /** The template actions of earlier documents that apply in this one: blocks that they leave open, and variables. */
   readonly opened?: string;
+  /** An action of the template that begins or ends no block, with its place in this document. */
+  readonly unbalanced?: YamlProblem;
 }
 
 /**

@@ -10,7 +10,7 @@ export function streamProblems(text: string): readonly YamlProblem[] {
 export function lostObject(text: string): readonly YamlProblem[] {
   const span = endBeforeObject(text);
   const message = 'Kubernetes ignores the text after `...`; start the next document with `---`';
-  return span === undefined ? [] : [{ message, span }];
+  return span === undefined ? [] : [{ message, span, isLocal: true }];
 }
 
 /** An object that begins on the `---` line: kubectl and others that split a text by its lines allow only a comment there. */
@@ -30,11 +30,15 @@ function directive(text: string): YamlProblem | undefined {
   const start = all.length - line.length;
   const span = { start, end: start + line.trimEnd().length };
   if (name === 'YAML' && value !== '1.1') {
-    return { message: `Kubernetes reads YAML 1.1 and rejects version ${value.slice(0, 20)}; remove this line`, span };
+    return {
+      message: `Kubernetes reads YAML 1.1 and rejects version ${value.slice(0, 20)}; remove this line`,
+      span,
+      isLocal: true,
+    };
   }
   return name === 'YAML' || name === 'TAG'
     ? { message: 'kubectl rejects a directive before `---`; remove this line', span, readable: true }
-    : { message: 'This % line is not a YAML directive; remove it', span };
+    : { message: 'This % line is not a YAML directive; remove it', span, isLocal: true };
 }
 
 /** Other tools read more than Kubernetes does. */

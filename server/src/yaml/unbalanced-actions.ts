@@ -1,0 +1,77 @@
+import type { YamlProblem } from './node.ts';
+
+/**
+ * The first action of a Helm template that opens a block without an end, or that closes none: Helm reads no file of the chart. Actions in comments
+ * of YAML count, as they do for Helm; texts in quotes and comments of the template do not.
+ */
+export function unbalancedAction(text: string): YamlProblem | undefined {
+  if (!isHelm.test(text)) return undefined;
+  const open: Opening[] = [];
+  /** A block whose `end` is not at its own column, but at that of a block around it: that `end` was meant for the other one. */
+  let suspect: Opening | undefined;
+  for (const action of blockActions(text)) {
+    const { word, start, end, column } = action;
+    if (opens.test(word)) {
+      open.push(action);
+      continue;
+    }
+    const last = open.at(-1);
+    if (last === undefined) return problem(`{{ ${word} }} is outside of any block`, start, end);
+    if (word === 'else') continue;
+    open.pop();
+    const isOther = column !== undefined && last.column !== undefined && column < last.column;
+    if (isOther && open.at(-1)?.column === column) suspect ??= last;
+  }
+  const found = open.length === 0 ? undefined : (suspect ?? open.at(-1));
+  return found && problem(`{{ ${found.word} }} has no {{ end }}`, found.start, found.end);
+}
+
+function problem(what: string, start: number, end: number): YamlProblem {
+  return { message: `${what}: Helm fails to read the chart`, span: { start, end }, isLocal: true };
+}
+
+/** An action that opens, divides or closes a block. */
+interface Opening {
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+  /** undefined: other text precedes it on its line. */
+  readonly column: number | undefined;
+}
+
+const isHelm = /\{\{[^}\n]*[\s(]\.(?:Values|Release|Chart)\b/;
+const opens = /^(?:if|with|range|define|block)$/;
+const control = /^\{\{-?\s*(if|with|range|define|block|else|end)(?![\w.-])/;
+
+/** Longer actions are no blocks. */
+const maxLength = 5000;
+
+function blockActions(text: string): readonly Opening[] {
+  const found: Opening[] = [];
+  for (let at = text.indexOf('{{'); at !== -1; ) {
+    const end = endOf(text, at);
+    // Where an action ends is unknown, so all others are, too.
+    if (end === undefined) return [];
+    const [, word] = control.exec(text.slice(at, Math.min(end, at + 60))) ?? [];
+    if (word !== undefined) {
+      const before = text.slice(Math.max(0, at - 200), at);
+      const indent = /(?:^|\n)([ \t]*)$/.exec(before)?.[1];
+      found.push({ word, start: at, end, column: indent?.length });
+    }
+    at = text.indexOf('{{', end);
+  }
+  return found;
+}
+
+/** Where an action ends: behind the first }} outside of its strings and its comment. */
+function endOf(text: string, start: number): number | undefined {
+  const limit = Math.min(text.length, start + maxLength);
+  const body = text.slice(start, limit);
+  if (/^\{\{-?\s*\/\*/.test(body)) {
+    const close = text.indexOf('*/', start);
+    const end = close === -1 ? -1 : text.indexOf('}}', close);
+    return end === -1 ? undefined : end + 2;
+  }
+  const [matched] = /^\{\{(?:"(?:[^"\\\n]|\\.)*"|`[^`]*`|(?!\}\}|\{\{)[^"`])*\}\}/.exec(body) ?? [];
+  return matched === undefined ? undefined : start + matched.length;
+}

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { Analysis } from '../../server/src/analysis.ts';
+import { unbalancedAction } from '../../server/src/yaml/unbalanced-actions.ts';
+
+const values = 'v: {{ .Values.v }}\n';
+
+function found(text: string): string | undefined {
+  const problem = unbalancedAction(text);
+  return problem && `${problem.span.start} ${problem.message.replace(': Helm fails to read the chart', '')}`;
+}
+
+describe('blocks of a Helm template', () => {
+  test.each([
+    ['{{- if .Values.a }}\nb: 1\n', '0 {{ if }} has no {{ end }}'],
+    ['{{- range .Values.a }}\n{{- with .b }}\nc: 1\n{{- end }}\n', '0 {{ range }} has no {{ end }}'],
+    // The `end` of the outer block closes the inner one.
+    ['{{- if .Values.a }}\n  {{- if .b }}\n  c: 1\n{{- end }}\n', '22 {{ if }} has no {{ end }}'],
+    [`${values}{{- end }}\n`, '19 {{ end }} is outside of any block'],
+    [`{{ if .Values.a }}b: 1\n{{ end }}{{ else }}\n`, '32 {{ else }} is outside of any block'],
+    // Helm does not know comments of YAML.
+    ['{{- if .Values.a }}\nb: 1\n# {{- if .c }}\n{{- end }}\n', '0 {{ if }} has no {{ end }}'],
+  ])('%j', (text, expected) => {
+    expect(found(text)).toBe(expected);
+  });
+
+  test.each([
+    '{{- if .Values.a }}\nb: 1\n{{- else if .c }}\nb: 2\n{{- else }}\n{{- range $i, $e := .d }}\ne: 1\n{{- end }}\n{{- end }}\n',
+    '{{- if .Values.a }}\nb: 1\n# {{- end }}\n',
+    `${values}{{- define "x" -}}\ny\n{{- end -}}\n{{ block "z" . }}{{ end }}\n`,
+    `${values}{{/* {{ if }} */}}\nt: {{ "{{ if }}" }}\nu: {{ \`{{ end }}\` }}\n`,
+    `${values}e: {{ .Values.end }}\nf: {{ include "if" . }}\ng: {{ ternary "end" "x" .b }}\n`,
+    // Not Helm, or not certain.
+    '{% if a %}\nb: {{ c }}\n',
+    '{{ if a }}\nb: 1\n',
+    `${values}{{ if .Values.a \nb: 1\n`,
+    'a: 1\n',
+  ])('%j', (text) => {
+    expect(found(text)).toBeUndefined();
+  });
+
+  test('may begin in one document and end in another', () => {
+    const analysis = new Analysis();
+    const text = '{{- if .Values.a }}\napiVersion: v1\nkind: Pod\n---\napiVersion: v1\nkind: Pod\n{{- end }}\n';
+    const of = (changed: string) =>
+      analysis
+        .setFile('file:///c/templates/a.yaml', changed)
+        .documents.map(({ document }) => document.problems.map(({ span }) => document.base + span.start));
+    expect(of(text)).toEqual([[], []]);
+    expect(of(text.replace('{{- end }}\n', ''))).toEqual([[0], []]);
+    expect(of(text)).toEqual([[], []]);
+    expect(of(`${text}{{ end }}\n`)).toEqual([[], [text.length]]);
+  });
+});
