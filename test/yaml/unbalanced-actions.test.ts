@@ -29,6 +29,8 @@ describe('blocks of a Helm template', () => {
     `${values}{{- define "x" -}}\ny\n{{- end -}}\n{{ block "z" . }}{{ end }}\n`,
     `${values}{{/* {{ if }} */}}\nt: {{ "{{ if }}" }}\nu: {{ \`{{ end }}\` }}\n`,
     `${values}e: {{ .Values.end }}\nf: {{ include "if" . }}\ng: {{ ternary "end" "x" .b }}\n`,
+    // A field and a parenthesis end a word.
+    `${values}{{- if.Values.a }}\nb: 1\n{{- end}}\n{{ if(eq .Values.b 1) }}{{ end }}\n`,
     // Not Helm, or not certain.
     '{% if a %}\nb: {{ c }}\n',
     '{{ if a }}\nb: 1\n',

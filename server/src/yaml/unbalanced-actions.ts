@@ -41,7 +41,7 @@ interface Opening {
 
 const isHelm = /\{\{[^}\n]*[\s(]\.(?:Values|Release|Chart)\b/;
 const opens = /^(?:if|with|range|define|block)$/;
-const control = /^\{\{-?\s*(if|with|range|define|block|else|end)(?![\w.-])/;
+const control = /^\{\{-?\s*(if|with|range|define|block|else|end)(?![\w-])/;
 
 /** Longer actions are no blocks. */
 const maxLength = 5000;
