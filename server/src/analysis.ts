@@ -1,5 +1,6 @@
-import { analyzeDocument, type DocumentAnalysis, type DocumentInput, readDocument } from './analysis/document.ts';
+import { analyzeDocument, type DocumentAnalysis, readDocument } from './analysis/document.ts';
 import { judgeTogether } from './analysis/judge.ts';
+import type { DocumentInput } from './analysis/judgement.ts';
 import { normalizeUri } from './config/places.ts';
 import type { ProjectConfig } from './config.ts';
 import { defaultConfig } from './config.ts';

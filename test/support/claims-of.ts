@@ -17,6 +17,10 @@ export function claimsOf(documents: readonly YamlDocument[]): CrossReferences {
   }));
   workspace.set(uri, joinSummaries(parts), 'open');
   const context = { config: defaultConfig, relatedFiles: noRelatedFiles };
-  const { claim, claimUsers } = lookupsOf(workspace, uri, () => context).crossReferences;
-  return { ...noCrossReferences, claim, claimUsers };
+  const { crossReferences } = lookupsOf(workspace, uri, () => context);
+  return {
+    ...noCrossReferences,
+    claim: (...asked) => crossReferences.claim(...asked),
+    claimUsers: (...asked) => crossReferences.claimUsers(...asked),
+  };
 }

@@ -1,5 +1,5 @@
 import type { ProjectConfig } from '../config.ts';
-import type { CrossReferences } from '../model/cross-references.ts';
+import { type CrossReferences, withAnswers } from '../model/cross-references.ts';
 import { once } from '../model/once.ts';
 import { type ChartValues, filledDocuments, noRelatedFiles } from '../model/related-files.ts';
 import { lookupsOf } from '../workspace/lookups.ts';
@@ -16,17 +16,16 @@ export function amongObjects(
   if (chart.templates === undefined) return outside;
   const context = { config, relatedFiles: noRelatedFiles };
   const { crossReferences: inside } = lookupsOf(workspaceOf(chart)(config), uri, () => context);
-  return {
-    ...outside,
-    resolvesNames: inside.resolvesNames,
-    budgetsOf: inside.budgetsOf,
-    configMap: inside.configMap,
-    scalersOf: inside.scalersOf,
-    service: inside.service,
-    servicesOf: inside.servicesOf,
-    volumeClaim: inside.volumeClaim,
-    workload: inside.workload,
-  };
+  return withAnswers(outside, {
+    resolvesNames: (...asked) => inside.resolvesNames(...asked),
+    budgetsOf: (...asked) => inside.budgetsOf(...asked),
+    configMap: (...asked) => inside.configMap(...asked),
+    scalersOf: (...asked) => inside.scalersOf(...asked),
+    service: (...asked) => inside.service(...asked),
+    servicesOf: (...asked) => inside.servicesOf(...asked),
+    volumeClaim: (...asked) => inside.volumeClaim(...asked),
+    workload: (...asked) => inside.workload(...asked),
+  });
 }
 
 const workspaceOf = once((chart: ChartValues) =>

@@ -1,33 +1,19 @@
 import type { ProjectConfig } from '../config.ts';
-import { estimateCost } from '../cost/estimate.ts';
-import { missingFor } from '../cost/no-estimate.ts';
-import { type PossibleCost, possibleCost } from '../cost/possible-cost.ts';
+import type { PossibleCost } from '../cost/possible-cost.ts';
 import type { CostResult } from '../cost/types.ts';
 import type { FitFacts } from '../fleet/fit-question.ts';
-import { mayConcernAccelerators } from '../model/concern.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
-import { lowerDocument } from '../model/lower.ts';
-import { hasRelatedFiles, withRelatedFiles } from '../model/related-files.ts';
-import { usesParameters } from '../model/workflow-defaults.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
 import type { Finding } from '../rules/rule.ts';
-import { type RuleCrash, type RunInput, type RunResult, runRules } from '../rules/run.ts';
+import type { RuleCrash } from '../rules/run.ts';
 import type { SuppressionUse } from '../rules/suppressions.ts';
-import { lookupsOf } from '../workspace/lookups.ts';
 import { type DocumentSummary, summarizeDocument } from '../workspace/summary.ts';
-import { isTerraform } from '../workspace/terraform.ts';
-import type { FileContext, Workspace } from '../workspace/workspace.ts';
 import { withEmbeddedComments } from '../yaml/embedded.ts';
 import { lazy } from '../yaml/lazy.ts';
 import type { YamlDocument, YamlProblem } from '../yaml/node.ts';
-import { once } from '../yaml/once.ts';
 import { type DocumentText, parsePart } from '../yaml/parse.ts';
-import { partialDocument } from '../yaml/partial.ts';
 import { ownCopy } from '../yaml/texts.ts';
-import { missingIn, withChartValues, withDefaults } from './chart-findings.ts';
-import { fitQuestion } from './fit-question.ts';
-import { amongPools } from './kustomize-pools.ts';
-import { withPatchFindings } from './patch-findings.ts';
+import { type DocumentInput, Judgement, type Unchecked } from './judgement.ts';
 
 /** The analysis of one document. Lazy, and memoized by the document's text. Spans are relative to `base`. */
 export interface DocumentAnalysis {
@@ -73,21 +59,6 @@ export interface DocumentAnalysis {
   withText(text: string): DocumentAnalysis;
 }
 
-/** A document that the rules have yet to check, and where the result goes. */
-export interface Unchecked {
-  readonly input: RunInput;
-  readonly take: (result: RunResult) => void;
-}
-
-/** The context in which a document is analyzed. */
-export interface DocumentInput {
-  readonly uri: string;
-  /** Returns the current context of the file. */
-  readonly context: () => FileContext;
-  readonly strict: boolean;
-  readonly workspace: Workspace;
-}
-
 /** The part of an analysis that depends only on the document's text and the config. */
 export type ReadDocument = Pick<
   DocumentAnalysis,
@@ -100,27 +71,50 @@ export function readDocument(
   known: DocumentAnalysis | undefined,
   servesOthers: boolean,
 ): ReadDocument {
-  const { base, item = false, opened, unbalanced } = part;
-  const text = known?.text ?? ownCopy(part.text);
-  const own = { ...part, text };
   const isSame = known?.config === config;
-  if (isSame && known.base === base) return known;
+  if (isSame && known.base === part.base) return known;
+  const own = { ...part, text: known?.text ?? ownCopy(part.text) };
   const source = known?.source ?? lazy(() => withEmbeddedComments(parsePart(own)));
-  const document = lazy(() => atBase(source(), base));
-  return {
-    base,
-    text,
-    item,
-    opened,
-    unbalanced,
-    servesOthers,
-    source,
-    summary: isSame ? known.summary : summarizeDocument(text, source, config),
-    config,
-    get document() {
-      return document();
-    },
-  };
+  const summary = isSame ? known.summary : summarizeDocument(own.text, source, config);
+  return new ReadPart(own, source, summary, config, servesOthers);
+}
+
+// Classes, because their functions are shared: a long file has thousands of documents, of which most are asked for little.
+
+class ReadPart implements ReadDocument {
+  readonly base: number;
+  readonly text: string;
+  readonly item: boolean;
+  readonly opened: string | undefined;
+  readonly unbalanced: YamlProblem | undefined;
+  readonly source: () => YamlDocument;
+  readonly summary: DocumentSummary;
+  readonly config: ProjectConfig;
+  readonly servesOthers: boolean;
+  #document: YamlDocument | undefined;
+
+  constructor(
+    { text, base, item, opened, unbalanced }: DocumentText,
+    source: () => YamlDocument,
+    summary: DocumentSummary,
+    config: ProjectConfig,
+    servesOthers: boolean,
+  ) {
+    this.base = base;
+    this.text = text;
+    this.item = item === true;
+    this.opened = opened;
+    this.unbalanced = unbalanced;
+    this.source = source;
+    this.summary = summary;
+    this.config = config;
+    this.servesOthers = servesOthers;
+  }
+
+  get document(): YamlDocument {
+    this.#document ??= atBase(this.source(), this.base);
+    return this.#document;
+  }
 }
 
 /** The same document, so that what its summary has read of it is not read again, unless it has moved. */
@@ -134,109 +128,88 @@ export function analyzeDocument(
   input: DocumentInput,
   known: DocumentAnalysis | undefined,
 ): DocumentAnalysis {
-  const { text, base, item, opened, unbalanced, servesOthers, source, summary } = part;
-  if (known?.isCurrent()) return moved(known, base);
-  const lookups = lookupsOf(input.workspace, input.uri, input.context);
-  const { crossReferences, config, relatedFiles, reads } = lookups;
-  const document = lazy(() => (relatedFiles().isPatch ? partialDocument(part.document) : part.document));
-  const rendered = `${opened ?? ''}${text}`;
-  const concerned = lazy(() => servesOthers || mayConcernAccelerators(text));
-  const lowered = lazy(() => (concerned() ? lowerDocument(document(), config, crossReferences) : nothing));
-  const costed = lazy(() => {
-    const { workloads } = lowered();
-    const related = relatedFiles();
-    if (!hasRelatedFiles(rendered, related)) return workloads;
-    const { built } = related;
-    const references = built === undefined ? crossReferences : amongPools(built, config, input.uri, crossReferences);
-    return withRelatedFiles(document(), workloads, related, config, references);
-  });
-  const costOf = once((workload: Workload) =>
-    estimateCost(workload, config.prices, config.training?.stepSeconds ?? null),
-  );
-  const rangeOf = once((workload: Workload) =>
-    missingFor(costOf(workload).unknown) === 'gpu' ? possibleCost(workload, config.prices) : undefined,
-  );
-  const questionOf = once((workload: Workload) => fitQuestion(workload, crossReferences));
-  const fitOf = (workload: Workload) => {
-    const question = lookups.isConnected() ? questionOf(workload) : undefined;
-    return question && lookups.askFit(question);
-  };
-  const { rules, ruleOptions } = config;
-  const settings = { options: config, crossReferences, rules, ruleOptions, costOf, strict: input.strict };
-  /** Undefined if there is nothing to check. */
-  const toCheck = (): RunInput | undefined => {
-    // What Terraform creates has a price, but its text is not that of the file.
-    if (isTerraform(input.uri) || !concerned()) return undefined;
-    const { chart } = relatedFiles();
-    const missing = chart === undefined ? [] : missingIn(document(), chart);
-    const whole = missing.length === 0 ? document() : { ...document(), missing };
-    return { document: whole, ...lowered(), ...settings };
-  };
-  let checked: RunResult | undefined;
-  let isJudged = false;
-  const judged = lazy(() => {
-    isJudged = true;
-    if (isTerraform(input.uri)) return noFindings;
-    const toRun = checked === undefined ? toCheck() : undefined;
-    const written = checked ?? (toRun === undefined ? noFindings : runRules(toRun));
-    checked = undefined;
-    const { chart, built, base: patchBase } = relatedFiles();
-    if (built !== undefined || patchBase !== undefined)
-      return { ...written, findings: withPatchFindings(part.document, written.findings, relatedFiles(), settings) };
-    if (chart === undefined && usesParameters(text))
-      return { ...written, findings: withDefaults(document(), written.findings, settings) };
-    if (chart === undefined || !hasRelatedFiles(rendered, { chart })) return written;
-    return { ...written, findings: withChartValues(document(), written.findings, chart, input.uri, settings) };
-  });
-  return {
-    base,
-    text,
-    item,
-    opened,
-    unbalanced,
-    servesOthers,
-    source,
-    summary,
-    config,
-    crossReferences,
-    isCurrent: reads.isCurrent,
-    withText(changed) {
-      const copy = { base, text: changed, ...(item && { item }), ...(opened !== undefined && { opened }) };
-      return analyzeDocument(readDocument(copy, config, undefined, servesOthers), input, undefined);
-    },
-    unchecked() {
-      const toRun = isJudged || checked !== undefined ? undefined : toCheck();
-      const take = (result: RunResult) => {
-        checked = result;
-      };
-      return toRun && { input: toRun, take };
-    },
-    get document() {
-      return document();
-    },
-    get manifests() {
-      return lowered().manifests;
-    },
-    get workloads() {
-      return lowered().workloads;
-    },
-    get costed() {
-      return costed();
-    },
-    get findings() {
-      return judged().findings;
-    },
-    get crashes() {
-      return judged().crashes;
-    },
-    get suppressions() {
-      return judged().suppressions;
-    },
-    costOf,
-    rangeOf,
-    fitOf,
-    clusterTime: () => input.workspace.cluster?.view.asOf,
-  };
+  return known?.isCurrent() ? moved(known, part.base) : new AnalyzedDocument(part, new Judgement(part, input), input);
+}
+
+class AnalyzedDocument implements DocumentAnalysis {
+  readonly base: number;
+  readonly text: string;
+  readonly item: boolean;
+  readonly opened: string | undefined;
+  readonly unbalanced: YamlProblem | undefined;
+  readonly servesOthers: boolean;
+  readonly source: () => YamlDocument;
+  readonly summary: DocumentSummary;
+  readonly config: ProjectConfig;
+  readonly crossReferences: CrossReferences;
+  readonly isCurrent: () => boolean;
+  readonly costOf: (workload: Workload) => CostResult;
+  readonly rangeOf: (workload: Workload) => PossibleCost | undefined;
+  readonly fitOf: (workload: Workload) => FitFacts | undefined;
+  /** Shared with what `moved` makes of this. */
+  private readonly judgement: Judgement;
+  private readonly input: DocumentInput;
+
+  constructor(part: ReadDocument, judgement: Judgement, input: DocumentInput) {
+    this.base = part.base;
+    this.text = part.text;
+    this.item = part.item;
+    this.opened = part.opened;
+    this.unbalanced = part.unbalanced;
+    this.servesOthers = part.servesOthers;
+    this.source = part.source;
+    this.summary = part.summary;
+    this.config = part.config;
+    this.crossReferences = judgement.lookups.crossReferences;
+    this.isCurrent = judgement.lookups.reads.isCurrent;
+    this.costOf = judgement.costOf;
+    this.rangeOf = judgement.rangeOf;
+    this.fitOf = judgement.fitOf;
+    this.judgement = judgement;
+    this.input = input;
+  }
+
+  get document(): YamlDocument {
+    return this.judgement.document;
+  }
+
+  get manifests(): readonly Manifest[] {
+    return this.judgement.lowered.manifests;
+  }
+
+  get workloads(): readonly Workload[] {
+    return this.judgement.lowered.workloads;
+  }
+
+  get costed(): readonly Workload[] {
+    return this.judgement.costed;
+  }
+
+  get findings(): readonly Finding[] {
+    return this.judgement.judged.findings;
+  }
+
+  get crashes(): readonly RuleCrash[] {
+    return this.judgement.judged.crashes;
+  }
+
+  get suppressions(): readonly SuppressionUse[] {
+    return this.judgement.judged.suppressions;
+  }
+
+  unchecked(): Unchecked | undefined {
+    return this.judgement.unchecked();
+  }
+
+  clusterTime(): number | undefined {
+    return this.input.workspace.cluster?.view.asOf;
+  }
+
+  withText(text: string): DocumentAnalysis {
+    const { base, item, opened, servesOthers, config, input } = this;
+    const copy = { base, text, ...(item && { item: true as const }), ...(opened !== undefined && { opened }) };
+    return analyzeDocument(readDocument(copy, config, undefined, servesOthers), input, undefined);
+  }
 }
 
 /** The same document at another offset of its file. All spans are relative to its start, so only the base changes. */
@@ -254,7 +227,3 @@ function moved(before: DocumentAnalysis, base: number): DocumentAnalysis {
 }
 
 const originals = new WeakMap<DocumentAnalysis, DocumentAnalysis>();
-
-const noFindings = { findings: [], crashes: [], suppressions: [] } as const;
-
-const nothing = { manifests: [], workloads: [] } as const;

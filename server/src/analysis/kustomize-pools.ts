@@ -1,5 +1,5 @@
 import type { ProjectConfig } from '../config.ts';
-import type { CrossReferences, Landing } from '../model/cross-references.ts';
+import { type CrossReferences, type Landing, withAnswers } from '../model/cross-references.ts';
 import type { BuiltObject } from '../model/kustomize/built-object.ts';
 import { once } from '../model/once.ts';
 import { noRelatedFiles } from '../model/related-files.ts';
@@ -20,12 +20,11 @@ export function amongPools(
   if (pools.length === 0) return outside;
   const context = { config, relatedFiles: noRelatedFiles };
   const { crossReferences: inside } = lookupsOf(workspaceOf(pools)(config), uri, () => context);
-  return {
-    ...outside,
+  return withAnswers(outside, {
     knowsPools: () => true,
     landingOf: (...asked) => written(inside.landingOf(...asked), pools) ?? outside.landingOf(...asked),
     poolsFor: (...asked) => written(inside.poolsFor(...asked), pools) ?? outside.poolsFor(...asked),
-  };
+  });
 }
 
 /** The landing with the file in which its first pool is written. */

@@ -27,7 +27,7 @@ function endOfLine(text: string, from: number): number {
 }
 
 /** Whether a PodDisruptionBudget keeps pods of the workload available: somebody needs them at all times. */
-export function hasBudget(workload: Workload, { budgetsOf }: Pick<CrossReferences, 'budgetsOf'>): boolean {
+export function hasBudget(workload: Workload, crossReferences: CrossReferences): boolean {
   const { apiVersion, kind, name, namespace } = workload;
   return workload.podSets.some(({ labels }) => {
     const written = labels.map(({ value, at }): [string, string] => [keyOf(at), value]);
@@ -41,6 +41,6 @@ export function hasBudget(workload: Workload, { budgetsOf }: Pick<CrossReference
         ]
       : [];
     const all = [...written, ...added];
-    return all.length > 0 && budgetsOf(namespace, tableOf(all)).length > 0;
+    return all.length > 0 && crossReferences.budgetsOf(namespace, tableOf(all)).length > 0;
   });
 }

@@ -90,7 +90,7 @@ export function poolRows(file: FileAnalysis, workspace?: Workspace): readonly Po
       };
       const pools = [...located, ...ofOthers].map(({ pool, at }) => ({ pool: sized(pool), at }));
       return pools.flatMap(({ pool, at }) =>
-        rowsOf(pool, costOf(pool, at, file.config, crossReferences.cloudOfPools), at.node.span.start + base),
+        rowsOf(pool, costOf(pool, at, file.config, () => crossReferences.cloudOfPools()), at.node.span.start + base),
       );
     }),
   );
@@ -193,7 +193,7 @@ function poolsOf(file: FileAnalysis): readonly PricedPool[] {
   return documents.flatMap(({ manifests, base, crossReferences }) =>
     manifests.flatMap((manifest) =>
       locatedPools(manifest, all).map(({ pool, at }): PricedPool => {
-        const cost = costOf(pool, at, config, crossReferences.cloudOfPools);
+        const cost = costOf(pool, at, config, () => crossReferences.cloudOfPools());
         const entry = getIn(at, 'kind') ?? getIn(at, 'name') ?? at;
         const [span, target] = [shiftSpan(at.node.span, base), shiftSpan(keySpanOf(entry), base)];
         return { pool, cost, span, target, targets: [target, ...boundsIn(at).map((one) => shiftSpan(one, base))] };

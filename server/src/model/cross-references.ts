@@ -16,7 +16,10 @@ import type { WorkloadFacts } from './workload-facts.ts';
 // What an object takes from other objects. The records have no positions, so that they can be compared by value: an answer stays current as
 // long as the facts in the other document are the same, wherever they move.
 
-/** Looks up what an object references. Answers are undefined or empty if there is no such object or if the reference is ambiguous. */
+/**
+ * Looks up what an object references. Answers are undefined or empty if there is no such object or if the reference is ambiguous. Functions that
+ * take it call its methods on it (`crossReferences.claim(…)`), because all documents share them.
+ */
 export interface CrossReferences {
   /** A ServingRuntime in the namespace, else a ClusterServingRuntime: the order of KServe. */
   servingRuntime(namespace: string | null, name: string): Referenced<PodsFacts> | undefined;
@@ -274,6 +277,11 @@ export interface QueueFacts {
   readonly flavors: readonly string[];
   /** The largest quota of one flavor, by resource; empty if the queue may borrow from others. */
   readonly largest: Table<number>;
+}
+
+/** The same cross-references with other answers to some questions. */
+export function withAnswers(all: CrossReferences, own: Partial<CrossReferences>): CrossReferences {
+  return Object.assign(Object.create(all), own);
 }
 
 /** The cross-references of a document without others. */

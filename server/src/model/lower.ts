@@ -198,7 +198,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   const volumes = [...lowerVolumes(pod), ...(source.volumes ?? [])];
   const containers = (source.containers ?? lowerContainers(pod)).map((container) => ({
     ...withConfigEnv(withScripts(container, volumes, namespace, crossReferences), namespace, crossReferences),
-    modelConfig: crossReferences.modelConfig,
+    modelConfig: (name: string) => crossReferences.modelConfig(name),
   }));
   const selectors = [
     ...lowerSelectors(pod),

@@ -8,7 +8,7 @@ import { autoscaledByValues, autoscaledReplicas } from './autoscaled-template.ts
 import { buildOverrides, overrideKey } from './build-overrides.ts';
 import { type ChartInstall, chartInstalls, installKey } from './chart-installs.ts';
 import { isOff, type PartName, valuesOfPart } from './chart-parts.ts';
-import type { CrossReferences } from './cross-references.ts';
+import { type CrossReferences, withAnswers } from './cross-references.ts';
 import { amongBuilt } from './kustomize/among-built.ts';
 import type { Built } from './kustomize/build.ts';
 import type { BuiltObject, SourceFile } from './kustomize/built-object.ts';
@@ -162,10 +162,9 @@ export function withRelatedFiles(
   const references =
     chart === undefined
       ? among
-      : {
-          ...crossReferences,
+      : withAnswers(crossReferences, {
           fileHeader: () => [...crossReferences.fileHeader(), ...cardInChart(chart.document, chart.file)],
-        };
+        });
   let isChanged = relatedFiles.release === undefined;
   const resolved = readings(document, relatedFiles).flatMap((reading) => {
     const { root, readWith, places, identity, unchanged, filled } = reading;

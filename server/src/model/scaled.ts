@@ -42,9 +42,9 @@ export function scaled(workload: Workload, crossReferences: CrossReferences): Wo
 function boundsOf(
   { kind, name, facts }: Referenced<ScalerFacts>,
   namespace: string | null,
-  { scalersOf }: CrossReferences,
+  crossReferences: CrossReferences,
 ): Pick<ScalerFacts, 'min' | 'max' | 'keepsOwn'> {
-  const [outer, ...more] = kind === 'Rollout' ? scalersOf('argoproj.io', kind, namespace, name) : [];
+  const [outer, ...more] = kind === 'Rollout' ? crossReferences.scalersOf('argoproj.io', kind, namespace, name) : [];
   if (outer === undefined) return facts;
   const { min, max } = more.length > 0 ? unknownBounds : outer.facts;
   return { ...facts, min, max };

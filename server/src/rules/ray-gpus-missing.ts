@@ -188,11 +188,13 @@ function trainerGpus(entrypoint: string) {
 }
 
 /** The same in the code of Ray Train, if a ConfigMap of the head has the file that the entrypoint names. */
-function codeGpus(entrypoint: string, { podSets, namespace }: Workload, { configMap }: CrossReferences) {
+function codeGpus(entrypoint: string, { podSets, namespace }: Workload, crossReferences: CrossReferences) {
   const volumes = podSets
     .filter(({ name }) => name === 'head')
     .flatMap(({ pod }) => placesAt(pod, 'volumes.*.configMap.name'));
-  const files = volumes.flatMap((name) => Object.entries(configMap(namespace, asText(name) ?? '')?.facts ?? {}));
+  const files = volumes.flatMap((name) =>
+    Object.entries(crossReferences.configMap(namespace, asText(name) ?? '')?.facts ?? {}),
+  );
   const [only, ...others] = files.filter(([file]) => entrypoint.includes(file));
   const [, settings = ''] = /ScalingConfig\(([^()]{1,300})\)/.exec(only?.[1] ?? '') ?? [];
   const [, workers] = /\bnum_workers=(\d{1,4})\b/.exec(settings) ?? [];

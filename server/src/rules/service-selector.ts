@@ -279,8 +279,8 @@ function isOther(name: string): boolean {
 }
 
 /** The label may be that of another object, which mostly has it as its name. */
-function isElsewhere(value: string, namespace: string | null, { workload }: CrossReferences): boolean {
+function isElsewhere(value: string, namespace: string | null, crossReferences: CrossReferences): boolean {
   return ['Deployment', 'StatefulSet', 'DaemonSet', 'Rollout', 'LeaderWorkerSet'].some(
-    (kind) => workload(kind, namespace, value) !== undefined,
+    (kind) => crossReferences.workload(kind, namespace, value) !== undefined,
   );
 }

@@ -88,8 +88,7 @@ export function likelyTargets(scope: Scope, reference: NamedAt): readonly Refere
   );
   const found = near.length > 0 ? near : [...onlyTarget(scope, reference), ...unusedObject(scope, reference)];
   // Look for installers last, because this reads files.
-  if (found.length === 0 || installerKinds.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0))
-    return [];
+  if (found.length === 0 || hasAny(scope, installerKinds)) return [];
   const isOther = found.some((one) => pathFrom(scope, one) !== null) || hasSetters(scope);
   if (isOther && kinds.some((kind) => madeElsewhere.has(kind))) return [];
   if (kinds.includes('/Secret') && workspace.file(scope.key)?.summary.kinds.has(secretMaker)) return [];
@@ -131,8 +130,10 @@ const ownedKinds: ReadonlySet<string> = new Set([
 function unusedObject(scope: Scope, { kinds: [kind = ''], name, namespace }: NamedAt): readonly Found[] {
   if (!ownedKinds.has(kind)) return [];
   const file = scope.workspace.file(scope.key);
-  const only = file && soleObjects(file.summary).get(kind);
-  if (file === undefined || only === undefined || only === null) return [];
+  // Without an object of the kind, the other documents of the file need not be read for this.
+  if (!file?.summary.kinds.has(bare(kind))) return [];
+  const only = soleObjects(file.summary).get(kind);
+  if (only === undefined || only === null) return [];
   const word = firstWord(name);
   if (!isClusterKind(kind) && namespaceKey(only.namespace) !== namespaceKey(namespace)) return [];
   // Files with queues and claims of devices have all of a setup.
@@ -291,8 +292,15 @@ function strayObject(
 /** Kinds of objects that change others: those of Kustomize and installers. */
 export const setterKinds: readonly string[] = [kustomizationKind, ...installerKinds];
 
-function hasSetters({ workspace }: Scope): boolean {
-  return setterKinds.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0);
+function hasSetters(scope: Scope): boolean {
+  return hasAny(scope, setterKinds);
+}
+
+function hasAny({ workspace }: Scope, kinds: readonly string[]): boolean {
+  if (workspace.stampOf(kinds) > 0) return kinds.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0);
+  // Most projects have none of these kinds: then the lookup depends on all of them at once.
+  workspace.dependOn(kinds);
+  return false;
 }
 
 /** Whether the file of a lookup may hold patches, by its path or its project. */

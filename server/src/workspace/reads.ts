@@ -1,4 +1,4 @@
-import type { Workspace } from './workspace.ts';
+import type { Answer, Workspace } from './workspace.ts';
 
 /** The lookups of one document's analysis, which is current as long as they have the same results. */
 export interface Reads {
@@ -19,70 +19,99 @@ export interface Recorder {
   lookUpFile<T>(question: string, lookUp: () => T): T;
 }
 
-interface Answer {
-  readonly value: unknown;
-  isCurrent(): boolean;
-}
-
 /** Answers questions about the workspace once and remembers them, so that it is known when an answer changes. */
 export function recordReads(workspace: Workspace): { readonly recorder: Recorder; readonly reads: Reads } {
-  const answers = new Map<string | readonly string[], Answer>();
-  let checked = workspace.generation;
+  const recorder = new Recording(workspace);
+  return { recorder, reads: { isCurrent: () => recorder.isCurrent() } };
+}
 
-  function recall<T>(key: string | readonly string[], find: () => Answer): T {
-    const known = answers.get(key);
-    if (known !== undefined) return known.value as T;
-    const answer = find();
-    answers.set(key, answer);
+// Classes, because their functions are shared: thousands of documents have their recordings, each with many answers.
+
+class Recording implements Recorder {
+  readonly #workspace: Workspace;
+  readonly #answers = new Map<string | readonly string[], Answer>();
+  #checked: number;
+
+  constructor(workspace: Workspace) {
+    this.#workspace = workspace;
+    this.#checked = workspace.generation;
+  }
+
+  lookUpKinds<T>(kinds: readonly string[], question: readonly (string | null)[], lookUp: () => T): T {
+    const key = JSON.stringify(question);
+    const answer = this.#answers.get(key) ?? this.#keep(key, new KindAnswer(this.#workspace, kinds, lookUp));
     return answer.value as T;
   }
 
-  return {
-    recorder: {
-      lookUpKinds: (kinds, question, lookUp) =>
-        recall(JSON.stringify(question), () => trackKinds(workspace, kinds, lookUp)),
-      hasHad: (kinds) =>
-        recall(kinds, () => {
-          const value = workspace.stampOf(kinds) > 0;
-          return { value, isCurrent: () => workspace.stampOf(kinds) > 0 === value };
-        }),
-      lookUpFile: (question, lookUp) =>
-        recall(question, () => {
-          const value = lookUp();
-          return { value, isCurrent: () => lookUp() === value };
-        }),
-    },
-    reads: {
-      isCurrent() {
-        if (checked === workspace.generation) return true;
-        for (const answer of answers.values()) if (!answer.isCurrent()) return false;
-        checked = workspace.generation;
-        return true;
-      },
-    },
-  };
+  hasHad(kinds: readonly string[]): boolean {
+    const answer = this.#answers.get(kinds) ?? this.#keep(kinds, this.#workspace.hasHad(kinds));
+    return answer.value === true;
+  }
+
+  lookUpFile<T>(question: string, lookUp: () => T): T {
+    const answer = this.#answers.get(question) ?? this.#keep(question, new FileAnswer(lookUp));
+    return answer.value as T;
+  }
+
+  isCurrent(): boolean {
+    const { generation } = this.#workspace;
+    if (this.#checked === generation) return true;
+    for (const answer of this.#answers.values()) if (!answer.isCurrent()) return false;
+    this.#checked = generation;
+    return true;
+  }
+
+  #keep(key: string | readonly string[], answer: Answer): Answer {
+    this.#answers.set(key, answer);
+    return answer;
+  }
 }
 
-function trackKinds(workspace: Workspace, kinds: readonly string[], lookUp: () => unknown): Answer {
-  const { answer: value, isUnchanged: first } = workspace.watched(lookUp);
+class FileAnswer implements Answer {
+  readonly value: unknown;
+  readonly #lookUp: () => unknown;
+
+  constructor(lookUp: () => unknown) {
+    this.value = lookUp();
+    this.#lookUp = lookUp;
+  }
+
+  isCurrent(): boolean {
+    return this.#lookUp() === this.value;
+  }
+}
+
+class KindAnswer implements Answer {
+  readonly value: unknown;
+  readonly #workspace: Workspace;
+  readonly #kinds: readonly string[];
+  readonly #lookUp: () => unknown;
   /** The stamp of the kinds when the result was last known to be current. */
-  let stamp = workspace.stampOf(kinds);
+  #stamp: number;
   /** Whether the inputs of the lookup are unchanged: much cheaper than another lookup. */
-  let isUnchanged = first;
-  return {
-    value,
-    isCurrent() {
-      const now = workspace.stampOf(kinds);
-      if (now === stamp) return true;
-      if (!isUnchanged()) {
-        const again = workspace.watched(lookUp);
-        if (!isSame(again.answer, value)) return false;
-        isUnchanged = again.isUnchanged;
-      }
-      stamp = now;
-      return true;
-    },
-  };
+  #isUnchanged: () => boolean;
+
+  constructor(workspace: Workspace, kinds: readonly string[], lookUp: () => unknown) {
+    const { answer, isUnchanged } = workspace.watched(lookUp);
+    this.value = answer;
+    this.#workspace = workspace;
+    this.#kinds = kinds;
+    this.#lookUp = lookUp;
+    this.#stamp = workspace.stampOf(kinds);
+    this.#isUnchanged = isUnchanged;
+  }
+
+  isCurrent(): boolean {
+    const now = this.#workspace.stampOf(this.#kinds);
+    if (now === this.#stamp) return true;
+    if (!this.#isUnchanged()) {
+      const again = this.#workspace.watched(this.#lookUp);
+      if (!isSame(again.answer, this.value)) return false;
+      this.#isUnchanged = again.isUnchanged;
+    }
+    this.#stamp = now;
+    return true;
+  }
 }
 
 /** Whether two results are equal. Facts of an unchanged object are identical, so they are not compared in depth. */

@@ -1,6 +1,6 @@
 import { rootCursor } from '../../yaml/cursor.ts';
 import { smallFiles } from '../config-env.ts';
-import type { CrossReferences } from '../cross-references.ts';
+import { type CrossReferences, withAnswers } from '../cross-references.ts';
 import { once } from '../once.ts';
 import { type BuiltObject, mayBeIn } from './built-object.ts';
 import { scalersAmong } from './scalers.ts';
@@ -15,8 +15,7 @@ export function amongBuilt(
   isPatch: boolean,
 ): CrossReferences {
   const maps = configMapsIn(objects);
-  return {
-    ...others,
+  return withAnswers(others, {
     scalersOf: (group, kind, namespace, name) =>
       scalersAmong(objects, group, kind, namespace, name) ?? others.scalersOf(group, kind, namespace, name),
     configMap(namespace, name) {
@@ -26,7 +25,7 @@ export function amongBuilt(
       if (second !== undefined || (isPatch && others.configMap(namespace, name)?.file === null)) return undefined;
       return { kind: 'ConfigMap', name, file: first.file, siblingFolder: false, facts: filesIn(first) };
     },
-  };
+  });
 }
 
 /** By all their names: references may use any of them. */
