@@ -8,10 +8,10 @@ import {
 } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { once } from '../model/once.ts';
-import { parseQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, childAt, entries, getIn, isIncomplete, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlDocument, YamlNode, YamlScalar } from '../yaml/node.ts';
+import { conforms, scalarProblem } from './api-conformity.ts';
 import { isBareItem } from './bare-items.ts';
 import { isEmptyItem, isMissing } from './empty-fields.ts';
 import { passesGpus } from './gpu-files.ts';
@@ -56,10 +56,13 @@ export const apiProblems: (manifest: Manifest) => readonly ApiProblem[] = once(
   ({ root, apiVersion, kind, document }) => {
     // Only a part of an invalid document can be read.
     if (document.problems.some(({ readable }) => readable !== true)) return [];
-    if (entries(root).filter((entry) => keyOf(entry) === 'kind').length > 1) return [];
+    const { node } = root;
+    if (node.kind === 'map' && node.entries.filter(({ key }) => key === 'kind').length > 1) return [];
     const type = apiKind(apiVersion, kind);
-    if (type === undefined || !(concernsAccelerators(root.node, type) || joinsCluster(root, type))) return [];
-    const walk: Walk = { partial: isPatch(root), found: [], text: document.text, custom: isCustomType(type) };
+    if (type === undefined || !(concernsAccelerators(node, type) || joinsCluster(root, type))) return [];
+    const custom = isCustomType(type);
+    if (isNamed(root) && conforms(node, { form: 'object', name: type }, custom)) return [];
+    const walk: Walk = { partial: isPatch(root), found: [], text: document.text, custom };
     const holder: ApiHolder = { at: root, type, above: undefined };
     visitObject(holder, walk);
     if (lacksName(root, kind, walk)) {
@@ -212,37 +215,6 @@ function report(what: ApiProblem['what'], at: Cursor, type: ApiType, { holder, f
   walk.found.push({ what, at, holder, field, type });
 }
 
-/** As `encoding/json` decodes into the types of the API. */
-function scalarProblem({ value, source }: YamlScalar, type: ApiType, custom: boolean): ApiProblem['what'] | undefined {
-  // Not a value of its own, but a variable of an older kustomize or of a pipeline.
-  if (type.form !== 'string' && /^\$\([\w.-]+\)$/.test(source)) return undefined;
-  switch (type.form) {
-    case 'string':
-      return typeof value === 'string' ? undefined : 'not-string';
-    case 'enum':
-      if (typeof value !== 'string') return 'not-string';
-      if (value === '' || type.values.includes(value)) return undefined;
-      return value.includes('/') && type.values.includes('/') ? undefined : 'not-in-enum';
-    case 'integer':
-      return typeof value === 'number' && Number.isInteger(value) ? undefined : 'wrong-type';
-    case 'number':
-      return typeof value === 'number' ? undefined : 'wrong-type';
-    case 'boolean':
-      return typeof value === 'boolean' ? undefined : 'wrong-type';
-    case 'integer-or-string':
-      return typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value))
-        ? undefined
-        : 'wrong-type';
-    case 'quantity': {
-      if (typeof value === 'boolean') return 'not-a-quantity';
-      if (typeof value === 'string') return parseQuantity(source) === null ? 'not-a-quantity' : undefined;
-      return custom && !Number.isInteger(value) ? 'wrong-type' : undefined;
-    }
-    default:
-      return undefined;
-  }
-}
-
 /** Whether a key was meant as a field: not a directive of a patch, an extension, or a placeholder. */
 function isWrittenKey({ entry }: Cursor, { text }: Walk): boolean {
   if (entry === undefined || !/^[A-Za-z][\w./-]*:?$/.test(entry.key) || entry.key.startsWith('x-')) return false;
@@ -289,8 +261,13 @@ function lacksName(root: Cursor, kind: string, walk: Walk): boolean {
   if (root.parent !== undefined || kind === 'PodTemplate' || walk.partial) return false;
   if (isIncomplete(root) || isIncomplete(metadata) || isSketch(root.node) || metadata?.node.kind === 'scalar')
     return false;
-  if (['name', 'generateName', '$patch'].some((field) => !isMissing(getIn(metadata, field)))) return false;
+  if (isNamed(root) || !isMissing(getIn(metadata, '$patch'))) return false;
   return getIn(spec, 'template') === undefined ? spec !== undefined : isWhole(spec) || kind === 'Job';
+}
+
+function isNamed(root: Cursor): boolean {
+  const metadata = getIn(root, 'metadata');
+  return !isMissing(getIn(metadata, 'name')) || !isMissing(getIn(metadata, 'generateName'));
 }
 
 /** Whether a workload selects its own pods: a patch does not repeat that. */

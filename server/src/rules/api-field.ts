@@ -93,7 +93,24 @@ export default defineRule({
     if (missing !== undefined) report({ message: missing.message, span: spanOf(missing.at) });
   },
   manifest(manifest, { crossReferences, document, report }) {
+    for (const { at, field, effect } of unreadableTexts(manifest)) {
+      report({
+        message: `${field} is not a mapping in YAML: KubeRay cannot read it, and ${effect}`,
+        span: keySpanOf(at),
+      });
+    }
+    const operands = missingOperands(manifest);
+    if (operands !== undefined && !crossReferences.mayBePatch()) {
+      const { names } = operands;
+      const listed = [names.slice(0, -1).join(', '), names.at(-1)].filter((part) => part !== '').join(' and ');
+      report({
+        severity: 'warning',
+        message: `ClusterPolicy requires also ${listed}, which may be empty mappings: the API server rejects the object`,
+        span: keySpanOf(operands.spec),
+      });
+    }
     const problems = apiProblems(manifest);
+    if (problems.length === 0) return;
     const meant = new Map(
       problems.flatMap((problem) => {
         const found = problem.what === 'unknown-field' ? meantField(problem) : undefined;
@@ -109,22 +126,6 @@ export default defineRule({
       // The field is there, under another name.
       if (problem.what === 'missing-field' && isMeant(problem, meant)) continue;
       report({ ...describe(problem, meant.get(problem), document), covers: extentOf(problem) });
-    }
-    const operands = missingOperands(manifest);
-    if (operands !== undefined && !crossReferences.mayBePatch()) {
-      const { names } = operands;
-      const listed = [names.slice(0, -1).join(', '), names.at(-1)].filter((part) => part !== '').join(' and ');
-      report({
-        severity: 'warning',
-        message: `ClusterPolicy requires also ${listed}, which may be empty mappings: the API server rejects the object`,
-        span: keySpanOf(operands.spec),
-      });
-    }
-    for (const { at, field, effect } of unreadableTexts(manifest)) {
-      report({
-        message: `${field} is not a mapping in YAML: KubeRay cannot read it, and ${effect}`,
-        span: keySpanOf(at),
-      });
     }
   },
   workload(workload, { crossReferences, document, report }) {

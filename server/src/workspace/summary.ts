@@ -4,6 +4,7 @@ import type { Manifest } from '../model/workload.ts';
 import { getIn, spanOf } from '../yaml/cursor.ts';
 import { lazy } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { once } from '../yaml/once.ts';
 import { checkLimits, parseDocument, splitDocuments } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
 import { shiftSpan } from '../yaml/span.ts';
@@ -45,6 +46,8 @@ export interface FileSummary {
   /** The summaries of its documents. Unchanged documents keep the same object. */
   readonly parts?: readonly DocumentSummary[];
   readonly objects: () => readonly ObjectSummary[];
+  /** The objects of one kind, for which documents without the kind are not parsed. */
+  readonly objectsOf?: (kind: string) => readonly ObjectSummary[];
   readonly references: () => readonly Reference[];
   /** The current span of an object of one of its documents; undefined if objects cannot move. */
   readonly placeOf?: (origin: ObjectSummary) => Span | undefined;
@@ -141,11 +144,13 @@ export function joinSummaries(
   parts: readonly { readonly base: number; readonly summary: DocumentSummary }[],
 ): FileSummary {
   const kinds = lazy(() => new Set(parts.flatMap(({ summary }) => [...summary.kinds])));
-  const objects = lazy(() =>
-    parts.flatMap(({ base, summary }) =>
-      summary.objects().map((object) => ({ ...object, span: shiftSpan(object.span, base), origin: object })),
-    ),
+  const objectsIn = once(({ base, summary }: (typeof parts)[number]): readonly ObjectSummary[] =>
+    summary.objects().map((origin) => {
+      const { group, kind, namespace, name, span, facts } = origin;
+      return { group, kind, namespace, name, span: shiftSpan(span, base), facts, origin };
+    }),
   );
+  const objects = lazy(() => parts.flatMap(objectsIn));
   const places = lazy(() => new Map(objects().map(({ origin, span }) => [origin, span])));
   return {
     get kinds() {
@@ -153,6 +158,10 @@ export function joinSummaries(
     },
     parts: parts.map(({ summary }) => summary),
     objects,
+    objectsOf: (wanted) =>
+      parts
+        .filter(({ summary }) => summary.kinds.has(wanted))
+        .flatMap((part) => objectsIn(part).filter(({ kind }) => kind === wanted)),
     placeOf: (origin) => places().get(origin),
     references: lazy(() =>
       parts.flatMap(({ base, summary }) =>

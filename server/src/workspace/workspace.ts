@@ -231,10 +231,8 @@ export function nameOf({ object }: Found): string {
 }
 
 function objectsIn({ key, folders, fileName, uri, summary }: WorkspaceFile, kind: string): readonly Found[] {
-  return summary
-    .objects()
-    .filter((object) => object.kind === kind)
-    .map((object) => ({ key, folders, fileName, uri, object }));
+  const objects = summary.objectsOf?.(kind) ?? summary.objects().filter((object) => object.kind === kind);
+  return objects.map((object) => ({ key, folders, fileName, uri, object }));
 }
 
 function referencesIn({ key, folders, fileName, summary }: WorkspaceFile): readonly FoundReference[] {
