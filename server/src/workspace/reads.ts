@@ -1,4 +1,4 @@
-import type { Answer, Workspace } from './workspace.ts';
+import type { Workspace } from './workspace.ts';
 
 /** The lookups of one document's analysis, which is current as long as they have the same results. */
 export interface Reads {
@@ -19,6 +19,12 @@ export interface Recorder {
   lookUpFile<T>(question: string, lookUp: () => T): T;
 }
 
+/** The result of a lookup, and whether another one would have the same. */
+interface Answer {
+  readonly value: unknown;
+  isCurrent(): boolean;
+}
+
 /** Answers questions about the workspace once and remembers them, so that it is known when an answer changes. */
 export function recordReads(workspace: Workspace): { readonly recorder: Recorder; readonly reads: Reads } {
   const recorder = new Recording(workspace);
@@ -29,7 +35,9 @@ export function recordReads(workspace: Workspace): { readonly recorder: Recorder
 
 class Recording implements Recorder {
   readonly #workspace: Workspace;
-  readonly #answers = new Map<string | readonly string[], Answer>();
+  readonly #answers = new Map<string, Answer>();
+  /** Kinds without any object so far, on which the analysis depends. They are few, so a list is the fastest. */
+  readonly #absent: (readonly string[])[] = [];
   #checked: number;
 
   constructor(workspace: Workspace) {
@@ -44,8 +52,11 @@ class Recording implements Recorder {
   }
 
   hasHad(kinds: readonly string[]): boolean {
-    const answer = this.#answers.get(kinds) ?? this.#keep(kinds, this.#workspace.hasHad(kinds));
-    return answer.value === true;
+    if (this.#absent.includes(kinds)) return false;
+    // Stamps only grow: what there has been, there has been for ever.
+    if (this.#workspace.stampOf(kinds) > 0) return true;
+    this.#absent.push(kinds);
+    return false;
   }
 
   lookUpFile<T>(question: string, lookUp: () => T): T {
@@ -56,12 +67,13 @@ class Recording implements Recorder {
   isCurrent(): boolean {
     const { generation } = this.#workspace;
     if (this.#checked === generation) return true;
+    for (const kinds of this.#absent) if (this.#workspace.stampOf(kinds) > 0) return false;
     for (const answer of this.#answers.values()) if (!answer.isCurrent()) return false;
     this.#checked = generation;
     return true;
   }
 
-  #keep(key: string | readonly string[], answer: Answer): Answer {
+  #keep(key: string, answer: Answer): Answer {
     this.#answers.set(key, answer);
     return answer;
   }

@@ -21,12 +21,6 @@ export interface FoundReference extends Place {
   readonly reference: Reference;
 }
 
-/** The result of a lookup, and whether another one would have the same. */
-export interface Answer {
-  readonly value: unknown;
-  isCurrent(): boolean;
-}
-
 /** What applies to a file besides its text. Each value is the same object as long as its content is the same. */
 export interface FileContext {
   readonly config: ProjectConfig;
@@ -44,8 +38,6 @@ export class Workspace {
   readonly #claimUses = createKindIndex<FoundReference>(referencesIn, ({ reference }) => reference.name);
   readonly #contexts = new Map<string, FileContext>();
   readonly #versions = new Map<string, number>();
-  /** The kinds without any object so far. */
-  readonly #absent = new Map<readonly string[], Answer>();
   #cluster: LiveCluster | undefined;
   #generation = 0;
   #watch: (isUnchanged: () => boolean) => void = () => undefined;
@@ -121,19 +113,6 @@ export class Workspace {
     let sum = 0;
     for (let index = 0; index < kinds.length; index++) sum += this.#versions.get(kinds[index] ?? '') ?? 0;
     return sum;
-  }
-
-  /**
-   * Whether there has ever been an object of some kinds. All documents get the same answer, which changes once at most.
-   * @param kinds always the same array
-   */
-  hasHad(kinds: readonly string[]): Answer {
-    const known = this.#absent.get(kinds);
-    if (known?.isCurrent()) return known;
-    if (this.stampOf(kinds) > 0) return had;
-    const absent = { value: false, isCurrent: () => this.stampOf(kinds) === 0 };
-    this.#absent.set(kinds, absent);
-    return absent;
   }
 
   /**
@@ -213,9 +192,6 @@ export class Workspace {
     }
   }
 }
-
-/** Stamps only grow. */
-const had: Answer = { value: true, isCurrent: () => true };
 
 /** The pseudo kind under which lookups depend on the connected cluster. */
 export const clusterKind = ' cluster';

@@ -1,6 +1,7 @@
 import { CST, isAlias, isMap, isScalar, isSeq, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
 import { type DraftMap, type DraftScalar, type DraftSeq, emptyScalar } from './draft.ts';
 import { repeatsIndent } from './foreign-lines.ts';
+import { interned } from './interned.ts';
 import { aliasReason, MAX_ALIASED } from './limits.ts';
 import type { YamlEntry, YamlNode, YamlProblem, YamlScalar } from './node.ts';
 import { isPlaceholder } from './placeholder.ts';
@@ -195,7 +196,7 @@ function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
     if (key.templated) draft.incomplete = true;
     else noteKey(key.text, key.span);
     own.set(key.text, draft.entries.length);
-    draft.entries.push({ key: key.text, keySpan: key.span, value: built.node, shared: built.shared });
+    draft.entries.push({ key: interned(key.text), keySpan: key.span, value: built.node, shared: built.shared });
   }
   if (merges.length > 0) draft.entries = merge(walk, draft.entries, own, merges);
   draft.span = { start, end: flow ? (map.range?.[1] ?? end) : end };

@@ -1,3 +1,4 @@
+import { interned } from './interned.ts';
 import type { YamlEntry, YamlItem, YamlMap, YamlNode, YamlScalar, YamlSeq } from './node.ts';
 import { comment, enter, giveUp, isBreak, meetVariable, nextLine, type Reader, skipSpaces } from './quick-reader.ts';
 import { checkPlain, plainNode, quoted, quoteEnd } from './quick-scalar.ts';
@@ -28,7 +29,7 @@ function flowMap(reader: Reader, parent: number, start: number): YamlMap {
     const value = flowValue(reader, parent);
     if (key.templated) incomplete = true;
     else noteKey(key.source, key.span);
-    entries.push({ key: key.source, keySpan: key.span, value, shared: false });
+    entries.push({ key: interned(key.source), keySpan: key.span, value, shared: false });
     separate(reader, parent, '}');
   }
   return { kind: 'map', entries, flow: true, incomplete, span: { start, end: reader.at } };

@@ -1,6 +1,7 @@
 import { CST } from 'yaml';
 import { scalarNode } from './convert.ts';
 import { foreignIndent } from './foreign-lines.ts';
+import { interned } from './interned.ts';
 import type { YamlScalar } from './node.ts';
 import { isPlaceholder } from './placeholder.ts';
 import { advance, afterSpaces, endLine, giveUp, isBreak, isGap, nextLine, type Reader } from './quick-reader.ts';
@@ -35,7 +36,7 @@ export function readKey(reader: Reader, colon: number): YamlScalar {
   checkPlain(source, at, colon);
   let end = colon;
   while (end > at && source.charCodeAt(end - 1) === SPACE) end--;
-  const word = source.slice(at, end);
+  const word = interned(source.slice(at, end));
   if (word === '' || word === '<<' || (first > 0x7f && foreignIndent(word) !== undefined)) giveUp();
   reader.at = colon;
   if (reader.mask !== undefined) return plainNode(reader, word, at, end);
