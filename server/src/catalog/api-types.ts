@@ -52,14 +52,18 @@ export const apiKinds: readonly string[] = [...versionsByKind.keys()];
 
 /** The fields of a type by name. */
 export function apiFields(type: string): ReadonlyMap<string, ApiField> {
-  const fields = fieldsByType.get(type) ?? readFields(type);
+  const known = fieldsByType.get(type);
+  if (known !== undefined) return known;
+  const fields = readFields(type);
   fieldsByType.set(type, fields);
   return fields;
 }
 
 /** The fields that an object of a type must have. */
 export function requiredApiFields(type: string): readonly ApiField[] {
-  const fields = requiredByType.get(type) ?? [...apiFields(type).values()].filter(({ required }) => required);
+  const known = requiredByType.get(type);
+  if (known !== undefined) return known;
+  const fields = [...apiFields(type).values()].filter(({ required }) => required);
   requiredByType.set(type, fields);
   return fields;
 }

@@ -34,8 +34,13 @@ function conformsToFields({ entries }: YamlMap, type: string, custom: boolean): 
     const field = fields.get(key);
     if (field === undefined || !conforms(value, field.type, custom)) return false;
   }
-  for (const { name } of requiredApiFields(type)) if (!entries.some(({ key }) => key === name)) return false;
+  for (const { name } of requiredApiFields(type)) if (!hasKey(entries, name)) return false;
   return true;
+}
+
+function hasKey(entries: YamlMap['entries'], name: string): boolean {
+  for (const { key } of entries) if (key === name) return true;
+  return false;
 }
 
 /** How a value differs from the type of a scalar. */

@@ -10,6 +10,7 @@ import { wordSet } from '../catalog/word-patterns.ts';
 import { once } from '../model/once.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, childAt, entries, getIn, isIncomplete, items, keyOf } from '../yaml/cursor.ts';
+import { oncePerName } from '../yaml/lazy.ts';
 import type { YamlDocument, YamlNode, YamlScalar } from '../yaml/node.ts';
 import { conforms, scalarProblem } from './api-conformity.ts';
 import { isBareItem } from './bare-items.ts';
@@ -318,8 +319,6 @@ function namesAccelerators(node: YamlNode, texts: boolean): boolean {
   );
 }
 
-function isAccelerator(key: string): boolean {
-  return acceleratorWords.test(key) || acceleratorResource(key) !== undefined;
-}
+const isAccelerator = oncePerName((key) => acceleratorWords.test(key) || acceleratorResource(key) !== undefined);
 
 const acceleratorWords = /gpu|nvidia|accelerator|\/tpu|neuron|gaudi|habana|resourceClaims/i;

@@ -2,7 +2,7 @@ import { wordSet } from '../catalog/word-patterns.ts';
 
 /** Whether a path is that of a GPU's device files. Also those of Jetson's GPU and of Windows' GPUs in WSL. */
 export function isGpuFile(path: string): boolean {
-  return /^\/dev\/(?:dri|kfd|dxg|nvgpu|nvmap|nvhost[\w-]*|nvidia\d)(?:\/|$)/.test(path);
+  return path.startsWith('/dev/') && /^\/dev\/(?:dri|kfd|dxg|nvgpu|nvmap|nvhost[\w-]*|nvidia\d)(?:\/|$)/.test(path);
 }
 
 /** Whether a value gives a container GPUs without a request: a device file, NVIDIA's runtime class, or the name of a variable for its runtime. */

@@ -3,6 +3,7 @@ import type { GpuModel } from '../catalog/index.ts';
 import { acceleratorResource, gpusByLabel, gpusNamed, mayNameGpu } from '../catalog/index.ts';
 import { either, oneOf } from '../catalog/word-patterns.ts';
 import { asString, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { oncePerName } from '../yaml/lazy.ts';
 import { cardInTexts, commentModels } from './comment-models.ts';
 import {
   excludes,
@@ -179,10 +180,15 @@ function fieldHints({ pod }: HintSource): readonly NamedModels[] {
   let level = 0;
   for (let at: Cursor | undefined = pod; at !== undefined && level < 8; at = at.parent) {
     level += 1;
-    for (const entry of entries(at).slice(0, 64)) {
-      const key = keyOf(entry);
-      if (entry.node.kind !== 'map') found.push(...fieldHint(entry, key));
-      else if (holdsDevices(key) || key === 'model' || key === 'resources')
+    const written = at.node.kind === 'map' ? at.node.entries : [];
+    for (let index = 0; index < written.length && index < 64; index++) {
+      const { key = '', value } = written[index] ?? {};
+      // Few fields are about machines: the others need no cursor.
+      const isHolder = value?.kind === 'map' && (holdsDevices(key) || key === 'model' || key === 'resources');
+      const entry = isHolder || topicOf(key) !== undefined ? entries(at)[index] : undefined;
+      if (entry === undefined) continue;
+      if (value?.kind !== 'map') found.push(...fieldHint(entry, key));
+      else if (isHolder)
         for (const field of entries(entry).slice(0, 64)) {
           const isBlock = key === 'resources' && field.node.kind === 'map' && holdsDevices(keyOf(field));
           for (const one of isBlock ? entries(field).slice(0, 64) : [field])
@@ -195,17 +201,24 @@ function fieldHints({ pod }: HintSource): readonly NamedModels[] {
 
 /** @param key the field's key, behind that of a mapping about accelerators */
 function fieldHint(field: Cursor, key: string): readonly NamedModels[] {
-  const value = asText(field);
-  const modelsIn = machineField.test(key)
-    ? (text: string) => modelsOnMachine(key, text)
-    : variantField.test(key)
-      ? variantModels
-      : isAboutDevices(key)
-        ? modelsInList
-        : undefined;
-  if (modelsIn === undefined || value === undefined || !mayNameGpu(value) || isTemplated(field)) return [];
-  return hint(modelsIn(value), 'argument', `${key}: ${value}`);
+  const topic = topicOf(key);
+  const value = topic && asText(field);
+  if (value === undefined || !mayNameGpu(value) || isTemplated(field)) return [];
+  const models =
+    topic === 'machine'
+      ? modelsOnMachine(key, value)
+      : topic === 'variant'
+        ? variantModels(value)
+        : modelsInList(value);
+  return hint(models, 'argument', `${key}: ${value}`);
 }
+
+/** What a field with such a key may name the model of. */
+const topicOf = oncePerName((key): 'machine' | 'variant' | 'devices' | undefined => {
+  if (machineField.test(key)) return 'machine';
+  if (variantField.test(key)) return 'variant';
+  return isAboutDevices(key) ? 'devices' : undefined;
+});
 
 /** The card that a variant is made for: `sglang-tp2-h100`. Short words may be versions. */
 function variantModels(name: string): readonly GpuModel[] {

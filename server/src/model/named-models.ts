@@ -11,6 +11,7 @@ import {
 import { gpusByPciLabel } from '../catalog/pci-devices.ts';
 import { either, oneOf, partOf } from '../catalog/word-patterns.ts';
 import { isTemplated, keyOf, type Located } from '../yaml/cursor.ts';
+import { oncePerName } from '../yaml/lazy.ts';
 import type { ModelFrom, ModelHint } from './workload.ts';
 
 // The GPU models that labels, annotations and names state in words, whatever their key and spelling. Rules do not judge these words: only a
@@ -66,9 +67,7 @@ function machineModels(value: string): readonly GpuModel[] {
 const affirmative = /^(?:true|yes|1|present|enabled|exists|)$/i;
 
 /** Whether a key is about accelerators, but not about their number or size: `gpu-type`, `nvidia.com/use-gputype`, `hardware.accelerator`. */
-export function isAboutDevices(key: string): boolean {
-  return !amountWords.test(key) && mentionsDevices(key);
-}
+export const isAboutDevices = oncePerName((key) => !amountWords.test(key) && mentionsDevices(key));
 
 const amountWords = partOf('mem count num core fraction percent limit size', 'index uuid version');
 

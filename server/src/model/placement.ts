@@ -45,8 +45,9 @@ export function lowerPlacement(
       return known.length === 0 ? [undefined] : known;
     },
   );
-  const [instance] = new Set(instances.map((one) => one?.name)).size === 1 ? instances : [];
-  const owner = new Set(instances.map((one) => one?.provider)).size === 1 ? instances[0]?.provider : undefined;
+  const [first] = instances;
+  const instance = instances.every((one) => one?.name === first?.name) ? first : undefined;
+  const owner = instances.every((one) => one?.provider === first?.provider) ? first?.provider : undefined;
   const byLabel = selectors.find((selector) => typeof providerOfLabel(selector.key) === 'string');
   const byDevice = needs.efa > 0 ? 'aws' : undefined;
   const byOther = selectors.flatMap(({ key }) => otherCloudOfLabel(key) ?? [])[0] ?? otherCloudOf(terms);
@@ -240,6 +241,7 @@ function namesCard({ key, operator }: NodeRequirement): boolean {
 
 /** The regions of terms of which one names a zone and another one a region; empty if a term names neither. */
 export function regionsOfTerms(terms: readonly NodeTerm[]): readonly string[] {
+  if (terms.some(isAnyNode)) return [];
   const each = terms.map((term) => regionsOfTerm(term)[0]?.values ?? []);
   return each.some((regions) => regions.length === 0) ? [] : [...new Set(each.flat())];
 }
@@ -272,6 +274,7 @@ function lowerRegions(selectors: readonly Selector[]): readonly string[] {
 }
 
 function regionsOf(labels: readonly RequiredLabel[]): readonly string[] {
+  if (labels.length === 0) return [];
   const lists = labels.flatMap(({ key, values }): (readonly string[])[] => {
     const label = regionLabel.exec(key)?.[1];
     if (label === undefined) return [];

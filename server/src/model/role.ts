@@ -1,5 +1,6 @@
 import { either, wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
+import type { ContainerUse } from '../command/programs.ts';
 import { findWaiting } from '../command/waiting.ts';
 import { asText, getIn, items } from '../yaml/cursor.ts';
 import { likeKind } from './kinds/index.ts';
@@ -47,9 +48,9 @@ export function roleOf(manifest: Manifest, podSets: readonly PodSet[]): FoundRol
   if (infrastructure !== undefined) return { role: 'infrastructure', confidence: 'likely', from: infrastructure };
   const containers = podSets.flatMap((podSet) => podSet.containers.filter(({ type }) => type !== 'init'));
   const uses = containers.map(useOf);
-  for (const role of ['serving', 'training', 'interactive', 'batch'] as const) {
-    const [surest] = uses.filter(({ use }) => use === role).sort((a) => (a.confidence === 'certain' ? -1 : 1));
-    if (surest?.confidence) return { role, confidence: surest.confidence, from: surest.program };
+  for (const role of usesInOrder) {
+    const found = surest(uses, role);
+    if (found?.confidence) return { role, confidence: found.confidence, from: found.program };
   }
   const { kind, apiVersion } = manifest;
   const entry = likeKind(groupOf(apiVersion), kind);
@@ -65,6 +66,16 @@ export function roleOf(manifest: Manifest, podSets: readonly PodSet[]): FoundRol
   if (served !== undefined) return { role: 'serving', confidence: 'guess', from: served };
   return { role: 'unknown', confidence: 'guess', from: null };
 }
+
+/** The first container of a role or, if there is one, the last that is certain. */
+function surest(uses: readonly ContainerUse[], role: Role): ContainerUse | undefined {
+  let found: ContainerUse | undefined;
+  for (const one of uses) if (one.use === role && (found === undefined || one.confidence === 'certain')) found = one;
+  return found;
+}
+
+/** The most significant first. */
+const usesInOrder = ['serving', 'training', 'interactive', 'batch'] as const;
 
 /** Evidence that the unknown program of a job trains: what the job, its only container or its image is called. */
 function trainingNamed({ name, kind }: Manifest, containers: readonly Container[]): string | undefined {

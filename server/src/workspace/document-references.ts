@@ -214,10 +214,9 @@ const answers: CrossReferences & ThisType<CrossReferences & Asked> = {
     );
   },
   serviceElsewhere(namespace, name) {
-    return this.asks.read(
-      [...dependenciesOf({ kinds: ['/Service'] }), kustomizationKind],
-      ['serviceElsewhere', namespace, name],
-      () => serviceElsewhere(this.asks.scope, namespace, name),
+    if (!this.asks.hasHad(serviceKinds)) return undefined;
+    return this.asks.read(movedKinds, ['serviceElsewhere', namespace, name], () =>
+      serviceElsewhere(this.asks.scope, namespace, name),
     );
   },
   labeledElsewhere(what, namespace, labels) {
@@ -261,6 +260,7 @@ const answers: CrossReferences & ThisType<CrossReferences & Asked> = {
     return this.asks.readOne(modelConfigKinds, ['modelConfig', name], () => modelInFolder(this.asks.scope, name));
   },
   livePools(wanted) {
+    if (!this.asks.isConnected()) return undefined;
     return this.asks.readLive(
       () => JSON.stringify(['livePools', wanted]),
       () => livePools(this.asks.scope.workspace.cluster, wanted),
@@ -310,6 +310,8 @@ const claimedKinds: readonly string[] = ['PersistentVolumeClaim'];
 const volumeKinds: readonly string[] = ['PersistentVolume'];
 const overheadKinds: readonly string[] = ['RuntimeClass'];
 const serviceKinds: readonly string[] = ['Service'];
+/** What decides about a Service in another namespace. */
+const movedKinds: readonly string[] = [...dependenciesOf({ kinds: ['/Service'] }), kustomizationKind];
 const accountKinds: readonly string[] = ['ServiceAccount'];
 const queueKinds: readonly string[] = ['Queue'];
 const headerKinds: readonly string[] = [headerKind];

@@ -168,17 +168,28 @@ export function blockScalar(reader: Reader, parent: number): YamlScalar {
   while (trimmed > from && BLANK.includes(source.charAt(trimmed - 1))) trimmed--;
   // Template lines after the text were blanked; the full converter handles them.
   if (reader.mask && touchesAction(reader.mask, { start: trimmed, end })) giveUp();
-  const value = resolved({
-    type: 'block-scalar',
-    offset: 0,
-    indent: Math.min(indent, parent + 1),
-    props: [{ type: 'block-scalar-header', offset: 0, indent: 0, source: header }],
-    source: source.slice(from, end),
-  });
+  const written = source.slice(from, end);
+  const value =
+    literalText(header, written, indent) ??
+    resolved({
+      type: 'block-scalar',
+      offset: 0,
+      indent: Math.min(indent, parent + 1),
+      props: [{ type: 'block-scalar-header', offset: 0, indent: 0, source: header }],
+      source: written,
+    });
   reader.at = end;
   advance(reader);
   const style = header.startsWith('|') ? 'literal' : 'folded';
   return scalarNode(reader, { source: value, style, start, end: trimmed, rawEnd: end });
+}
+
+/** The value of a literal scalar: most are scripts. Undefined for other scalars, and for tabs and line ends about which the library knows the rules. */
+function literalText(header: string, written: string, indent: number): string | undefined {
+  if (header === '|+' || header.startsWith('>') || written.includes('\r') || written.includes('\t')) return undefined;
+  const lines = written.split('\n').map((line) => line.slice(indent));
+  while (lines.at(-1) === '') lines.pop();
+  return lines.join('\n') + (header === '|' ? '\n' : '');
 }
 
 /** The end of a block scalar, including trailing blank lines, and its indentation. */
