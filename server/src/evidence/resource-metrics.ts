@@ -25,12 +25,18 @@ function metricLists({ root, kind, apiVersion }: Manifest): readonly Cursor[] {
   const own = getIn(spec, 'metrics');
   if (groupOf(apiVersion) === 'autoscaling' && kind === 'HorizontalPodAutoscaler')
     return own === undefined ? [] : [own];
-  const blocks = [...entries(spec), ...entries(spec).flatMap(entries)];
-  return blocks.flatMap((block) => {
-    if (!/^(?:autoScal(?:e|ing|er)|hpa|elasticPolicy)$/i.test(keyOf(block))) return [];
-    return getIn(block, 'metrics') ?? getIn(block, 'hpa', 'metrics') ?? [];
+  const parts = spec === undefined ? [] : [spec, ...entries(spec)];
+  return parts.flatMap((part) => {
+    // Few objects have such a block.
+    if (part.node.kind !== 'map' || !part.node.entries.some(({ key }) => scalingBlock.test(key))) return [];
+    return entries(part).flatMap((block) => {
+      if (!scalingBlock.test(keyOf(block))) return [];
+      return getIn(block, 'metrics') ?? getIn(block, 'hpa', 'metrics') ?? [];
+    });
   });
 }
+
+const scalingBlock = /^(?:autoScal(?:e|ing|er)|hpa|elasticPolicy)$/i;
 
 /** Those in a list in the form of an HPA's `metrics`. */
 export function metricsInList(metrics: Cursor | undefined): readonly ResourceMetric[] {

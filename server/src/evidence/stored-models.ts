@@ -127,6 +127,7 @@ function ggufSize(name: string): number | undefined {
 
 /** What the commands of a container download to its volumes, by the name of the volume. */
 export function downloadsByVolume(container: Container): ReadonlyMap<string, StoredModels> {
+  if (container.volumeMounts.length === 0) return new Map();
   const found = new Map<string, Model[]>();
   for (const { name, path, gib } of [...repositories(container), ...commandsIn(container).flatMap(filesOf)]) {
     const volume = mountAbove(path, container)?.name;

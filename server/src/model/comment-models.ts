@@ -195,6 +195,7 @@ function isOnlyTemplate(pod: Cursor): boolean {
 
 /** The card that all of the comments name, or the cards among which one of them leaves the choice. */
 function oneCard(comments: readonly CommentModels[]): readonly CommentModels[] {
+  if (comments.length === 0) return [];
   const models = [...new Set(comments.flatMap((one) => one.models))];
   const all = comments
     .filter(({ models: named, text }) => named.length > 0 && !commentedOut.test(text))

@@ -1,5 +1,6 @@
 import { asText, type Cursor, entries, getIn, items, keyOf, rootCursor } from '../yaml/cursor.ts';
 import { readBlock } from '../yaml/embedded.ts';
+import { lazy } from '../yaml/lazy.ts';
 import type { YamlProblem } from '../yaml/node.ts';
 import { groupOf } from './manifest.ts';
 import type { Manifest } from './workload.ts';
@@ -23,10 +24,14 @@ export interface InlineValues {
 
 /** The values in an object of Flux, Argo CD, Rancher Fleet, k3s and the like; empty for all other objects. */
 export function inlineValues(manifest: Manifest): readonly InlineValues[] {
+  // Nearly all objects are of other kinds.
+  if (!carriers().has(manifest.kind)) return [];
   const read = readers.get(`${groupOf(manifest.apiVersion)}/${manifest.kind}`);
   if (read === undefined) return [];
   return read(getIn(manifest.root, 'spec'), manifest).filter(({ values }) => values.node.kind === 'map');
 }
+
+const carriers = lazy(() => new Set([...readers.keys()].map((key) => key.slice(key.indexOf('/') + 1))));
 
 type Reader = (spec: Cursor | undefined, manifest: Manifest) => readonly InlineValues[];
 

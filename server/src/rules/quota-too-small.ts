@@ -76,7 +76,7 @@ export default defineRule({
   topic: 'quota',
   severity: 'warning',
   workload(workload, context) {
-    if (workload.partial || workload.role === 'definition') return;
+    if (workload.partial || workload.role === 'definition' || !isLimited(workload, context)) return;
     const needs = needsOf(workload);
     if (needs.length === 0) return;
     for (const need of needs) {
@@ -97,6 +97,15 @@ export default defineRule({
     }
   },
 });
+
+/** Whether anything may limit the workload: most projects have neither quotas nor queues. */
+function isLimited(workload: Workload, { crossReferences }: WorkloadContext): boolean {
+  return (
+    crossReferences.quotasIn(workload.namespace).length > 0 ||
+    queueLabel(workload) !== undefined ||
+    schedulerQueue(workload) !== undefined
+  );
+}
 
 /** What the pods of a workload need of one resource. */
 interface Need {

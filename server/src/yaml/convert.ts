@@ -178,7 +178,7 @@ function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
   const merges: { at: number; built: Built }[] = [];
   let weight = 1;
   let end = start;
-  const noteKey = watchKeys(walk.problems, walk.mask !== undefined);
+  const noteKey = watchKeys(walk.problems, walk.mask !== undefined, draft.entries);
   for (const pair of map.items as Pair<unknown, unknown>[]) {
     const key = convertKey(walk, pair.key, end);
     const wrong = walk.mask === undefined ? keyProblem(walk.text, key, flow) : undefined;

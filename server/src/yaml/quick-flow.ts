@@ -17,7 +17,7 @@ export function readFlow(reader: Reader, parent: number): YamlNode {
 
 function flowMap(reader: Reader, parent: number, start: number): YamlMap {
   const entries: YamlEntry[] = [];
-  const noteKey = watchKeys(reader.problems, reader.mask !== undefined);
+  const noteKey = watchKeys(reader.problems, reader.mask !== undefined, entries);
   let incomplete = false;
   while (!closes(reader, parent, '}')) {
     const key = flowScalar(reader);

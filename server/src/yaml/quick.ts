@@ -86,7 +86,7 @@ function collection(reader: Reader, parent: number): YamlNode {
 function mapping(reader: Reader, column: number): YamlNode {
   const start = reader.at;
   const entries: YamlEntry[] = [];
-  const noteKey = watchKeys(reader.problems, reader.mask !== undefined);
+  const noteKey = watchKeys(reader.problems, reader.mask !== undefined, entries);
   let incomplete = false;
   let end = start;
   enter(reader);
