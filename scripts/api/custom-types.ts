@@ -5,7 +5,7 @@
 // kubernetes-sigs/kueue (v1beta1, v1beta2), kaito-project/kaito (v1alpha1, v1beta1), kubeflow/trainer (v1alpha1), kubeflow/mpi-operator (v2beta1), kubeflow/training-operator (v1),
 // ray-project/kuberay (v1); 2026-11-24: kubernetes-sigs/karpenter (v1); 2026-11-29: aws/karpenter-provider-aws (v1);
 // 2026-11-28: vllm-project/production-stack (operator, v1alpha1), kubeai-project/kubeai (v1), kubeflow/notebooks (v1), kubevirt/kubevirt (v1), knative/serving (v1), kedacore/keda (v1alpha1), volcano-sh/apis (batch v1alpha1), NVIDIA/k8s-nim-operator (v1alpha1);
-// 2026-11-29: NVIDIA/gpu-operator (v1), argoproj/argo-cd (v1alpha1), intel/intel-device-plugins-for-kubernetes (v1); GKE's reference of ComputeClass (v1).
+// 2026-11-29: NVIDIA/gpu-operator (v1), k3s-io/helm-controller (v1), argoproj/argo-cd (v1alpha1), intel/intel-device-plugins-for-kubernetes (v1); GKE's reference of ComputeClass (v1).
 
 /** The type of an object by apiVersion and kind. */
 export const customKinds: Readonly<Record<string, string>> = {
@@ -17,6 +17,8 @@ export const customKinds: Readonly<Record<string, string>> = {
   'argoproj.io/v1alpha1/ApplicationSet': 'ArgoApplicationSet',
   'cloud.google.com/v1/ComputeClass': 'ComputeClass',
   'deviceplugin.intel.com/v1/GpuDevicePlugin': 'GpuDevicePlugin',
+  'helm.cattle.io/v1/HelmChart': 'HelmChart',
+  'helm.cattle.io/v1/HelmChartConfig': 'HelmChart',
   'helm.toolkit.fluxcd.io/v2/HelmRelease': 'HelmRelease',
   'helm.toolkit.fluxcd.io/v2beta1/HelmRelease': 'HelmRelease',
   'helm.toolkit.fluxcd.io/v2beta2/HelmRelease': 'HelmRelease',
@@ -117,6 +119,9 @@ export const customTypes: Readonly<Record<string, string>> = {
     'gpus:[VirtualMachineGPU hostDevices:[VirtualMachineGPU disks:* interfaces:* inputs:* filesystems:* watchdog:* tpm:* rng:* sound:* downwardMetrics:* clientPassthrough:* panicDevices:* video:* autoattachGraphicsDevice:b autoattachMemBalloon:b autoattachPodInterface:b autoattachSerialConsole:b autoattachInputDevice:b autoattachVSOCK:b blockMultiQueue:b networkInterfaceMultiqueue:b disableHotplug:b useVirtioTransitional:b logSerialConsole:b',
   VirtualMachineGPU: 'name! deviceName virtualGPUOptions:* tag claimName requestName',
   // What installs charts: https://fluxcd.io/flux/components/helm/api/v2/, https://argo-cd.readthedocs.io/en/stable/user-guide/application-specification/
+  // k3s and RKE2: fields of later versions are unknown.
+  HelmChart: object('HelmChartSpec'),
+  HelmChartSpec: '~ valuesContent:s set bootstrap:b',
   HelmRelease: object('HelmReleaseSpec'),
   HelmReleaseSpec:
     'chart:HelmReleaseChart chartRef:* interval suspend:b releaseName targetNamespace storageNamespace dependsOn:* timeout maxHistory:i serviceAccountName persistentClient:b driftDetection:* install:* upgrade:* rollback:* uninstall:* test:* postRenderers:* valuesFrom:* values:* kubeConfig:* commonMetadata:* waitStrategy:* healthCheckExprs:*',

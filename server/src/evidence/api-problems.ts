@@ -288,7 +288,7 @@ function isPatch(root: Cursor): boolean {
 
 /** Kinds whose objects name the accelerators of their pods. Others may take them from elsewhere, or hold them for other objects. */
 const bearingKinds = wordSet(
-  'ArgoApplication ArgoApplicationSet CronJob DaemonSet Deployment HelmRelease JAXJob Job JobSet KnativeService LeaderWorkerSet MPIJob PaddleJob Pod PodTemplate',
+  'ArgoApplication ArgoApplicationSet CronJob DaemonSet Deployment HelmChart HelmRelease JAXJob Job JobSet KnativeService LeaderWorkerSet MPIJob PaddleJob Pod PodTemplate',
   'PyTorchJob RayCluster RayJob RayService ReplicaSet ReplicationController ScaledJob StatefulSet TFJob',
   'VirtualMachine VirtualMachineInstance Notebook VolcanoJob XGBoostJob',
 );
