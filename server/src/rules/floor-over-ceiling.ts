@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
 import { llmConfigs, serveDeployments } from '../evidence/serve-deployments.ts';
 import { valuesScaler } from '../evidence/values-scaler.ts';
@@ -5,7 +6,19 @@ import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
 import type { Manifest } from '../model/workload.ts';
-import { asNumber, asText, type Cursor, entries, getIn, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import {
+  asNumber,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isUnseen,
+  items,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
 
@@ -15,7 +28,7 @@ import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
  * ## Why
  *
  * No number of replicas satisfies both bounds. The API server, a webhook or the controller rejects the object. Ray Serve rejects `num_replicas: 2` next
- * to `autoscaling_config`: only `auto` is allowed there. With `selectPolicy: Disabled` under `scaleUp`, a HorizontalPodAutoscaler never adds a replica (warning);
+ * to `autoscaling_config`: only `auto` is allowed there, and ignores fields of the deployment inside it (`max_ongoing_requests`). With `selectPolicy: Disabled` under `scaleUp`, a HorizontalPodAutoscaler never adds a replica (warning);
  * under `scaleDown`, the replicas of one peak keep their GPUs (information).
  *
  * ```yaml invalid
@@ -140,8 +153,19 @@ function checkServe({ root }: Manifest, context: WorkloadContext): void {
         span: spanOf(replicas),
       });
     checkPair(scaling, ['min_replicas', 'max_replicas'], 'Ray Serve rejects the config', context);
+    for (const field of isIncomplete(scaling) ? [] : entries(scaling)) {
+      if (!ofDeployments.has(keyOf(field))) continue;
+      context.report({
+        severity: 'warning',
+        message: `${keyOf(field)} is a field of the deployment, not of autoscaling_config: Ray Serve ignores it here`,
+        span: keySpanOf(field),
+      });
+    }
   }
 }
+
+/** https://docs.ray.io/en/latest/serve/api/doc/ray.serve.schema.DeploymentSchema.html */
+const ofDeployments = wordSet('max_ongoing_requests max_queued_requests num_replicas ray_actor_options user_config');
 
 function checkPair(
   block: Cursor | undefined,
