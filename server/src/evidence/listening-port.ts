@@ -166,7 +166,7 @@ export function listenerOf(workload: Workload): ServerFacts | null {
   const { readiness } = probesOf(container, workload);
   const isProbed = isUnseen(readiness) || getIn(readiness, 'httpGet') !== undefined;
   const words = [...container.command, ...container.args].map(({ value }) => value);
-  const hasPrefix = words.some((word) => /--(?:api-prefix|root-path|middleware)|\bROOT_PATH\b/.test(word));
+  const hasPrefix = words.some((word) => /--(?:api-prefix|root-path|middleware|config)|\bROOT_PATH\b/.test(word));
   const metricsFlag = missingMetricsFlag(container) ?? null;
   return { program: found.program, port: found.port, metricsFlag, isProbed, hasPrefix };
 }
