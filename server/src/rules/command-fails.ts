@@ -1,5 +1,6 @@
 import { hasDash, lacksPackageLists } from '../catalog/image-shells.ts';
 import { type FailingCommand, failingCommands, unlistedInstall } from '../command/failing-commands.ts';
+import { goneFromClient } from '../command/hub-client.ts';
 import { pythonProblem } from '../command/python-syntax.ts';
 import { baseName } from '../command/shell.ts';
 import { wrongSubcommand } from '../command/wrong-subcommand.ts';
@@ -22,7 +23,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * A container has no terminal, so `apt-get install` without `-y` and `huggingface-cli login` without a token stop at their question. `conda activate` is a function that only interactive shells
  * load. The images of CUDA, PyTorch and Python have no lists of packages, so nothing is installed before `apt-get update`. In images of Debian and Ubuntu, `sh` is dash, which does not know `source`, `[[` or `pipefail`. `git clone` fails if the folder exists, as it does
- * on a volume after the first run. `vllm server` is none of vLLM's commands. The program after such a command never starts, or starts without its environment.
+ * on a volume after the first run. `vllm server` is none of vLLM's commands, and the newest release of `huggingface_hub` has `hf` instead of `huggingface-cli`. The program after such a command never starts, or starts without its environment.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -80,6 +81,7 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     checkPython(lines, context);
     checkSubcommands(container, context);
+    checkClient(container, context);
     if (!lines.some(({ value }) => hints.test(value)) || workload.role === 'infrastructure') return;
     if (!requestsAccelerators(podSet) || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
     if (asBoolean(getIn(container.at, 'stdin')) === true || isUnseen(container.at)) return;
@@ -141,6 +143,40 @@ function checkSubcommands(container: Container, { document, podSet, report }: Po
       span,
       fixes: () =>
         word.derived === true ? [] : [fix(`Use ${meant}`, 'unsafe', rewriteWord(document, lines, word, meant))],
+    });
+  }
+}
+
+/** The official images of Python for which the newest packages exist. */
+const newPython =
+  /^(?:docker\.io\/)?(?:library\/)?python(?::(?:3(?:\.1\d(?:\.\d+)?)?|latest|slim|alpine|bookworm)(?:-[\w.-]+)?)?$/;
+
+/** Reports what the newest client of Hugging Face does not know. */
+function checkClient(container: Container, { document, report }: PodSetContext): void {
+  const lines = [...container.command, ...container.args];
+  // Jobs that download models often request no GPUs.
+  if (!lines.some(({ value }) => /\bhuggingface-cli\b|\bhf download\b/.test(value))) return;
+  const image = container.image;
+  if (
+    image === undefined ||
+    isTemplated(image.at) ||
+    lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))
+  )
+    return;
+  const isNew = newPython.test(image.value);
+  if (!isNew && !/(?:^|\/)vllm\/vllm-openai:/.test(image.value)) return;
+  for (const { word, isProgram, hasSuccessor } of goneFromClient(commandsIn(container), isNew)) {
+    const span = spanOfWords(document, lines, [word, word]);
+    if (span === undefined) continue;
+    report({
+      message: isProgram
+        ? 'huggingface-cli no longer works in the release of huggingface_hub that pip installs here: it fails; use hf'
+        : `hf has no flag ${shorten(word.text.split('=', 1)[0] ?? '', 30)} in the release that pip installs here: it fails`,
+      span,
+      fixes: () =>
+        hasSuccessor && word.derived !== true
+          ? [fix('Use hf', 'unsafe', rewriteWord(document, lines, word, 'hf'))]
+          : [],
     });
   }
 }
