@@ -117,7 +117,15 @@ function isUsed(
   program: string,
 ): boolean {
   const plain = withoutSlash(mountPath);
-  const isRead = (variable: string) => variable !== 'TRANSFORMERS_CACHE' || !usesHub.has(program);
+  // The entrypoint of an image of one's own may read any variable.
+  const isPlain = container.command.length > 0 || published.test(container.image?.value ?? '');
+  const isRead = (variable: string) =>
+    !usesHub.has(program) ||
+    !(
+      variable === 'TRANSFORMERS_CACHE' ||
+      (isPlain && invented.has(variable)) ||
+      (program === 'text-embeddings-router' && variable === 'HF_HOME')
+    );
   const isNamed = ({ command, args, env, scripts }: Container) =>
     [...command, ...args, ...env.flatMap((one) => (isRead(one.name) ? (one.value ?? []) : []))].some(({ value }) =>
       value.includes(plain),
@@ -126,6 +134,15 @@ function isUsed(
     (other) => isNamed(other) || (other !== container && other.volumeMounts.some((mount) => mount.name === name)),
   );
 }
+
+/** Images that servers publish, whose entrypoints read no variables of other names. */
+const published = /^(?:docker\.io\/)?(?:vllm\/vllm-openai|lmsysorg\/sglang):|^ghcr\.io\/huggingface\/text-/;
+
+/** Names for the folder of downloads that no library has. */
+const invented = wordSet(
+  'HF_CACHE HF_CACHE_DIR HUGGINGFACE_CACHE HUGGINGFACE_CACHE_DIR HUGGINGFACE_HOME HUGGING_FACE_CACHE MODEL_CACHE',
+  'MODEL_CACHE_DIR MODEL_CACHE_PATH MODELS_CACHE VLLM_CACHE_DIR VLLM_MODEL_CACHE VLLM_DOWNLOAD_DIR DOWNLOAD_DIR',
+);
 
 /** Whether a model could be stored on any volume of a container. */
 export function mayStoreModels(container: Container, podSet: PodSet): boolean {
