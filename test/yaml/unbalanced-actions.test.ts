@@ -26,6 +26,7 @@ describe('blocks of a Helm template', () => {
   test.each([
     '{{- if .Values.a }}\nb: 1\n{{- else if .c }}\nb: 2\n{{- else }}\n{{- range $i, $e := .d }}\ne: 1\n{{- end }}\n{{- end }}\n',
     '{{- if .Values.a }}\nb: 1\n# {{- end }}\n',
+    '{{- if.Values.a }}\nb: {{ .Values.b }}\n{{- end}}\n',
     `${values}{{- define "x" -}}\ny\n{{- end -}}\n{{ block "z" . }}{{ end }}\n`,
     `${values}{{/* {{ if }} */}}\nt: {{ "{{ if }}" }}\nu: {{ \`{{ end }}\` }}\n`,
     `${values}e: {{ .Values.end }}\nf: {{ include "if" . }}\ng: {{ ternary "end" "x" .b }}\n`,

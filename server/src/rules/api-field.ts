@@ -29,7 +29,8 @@ import { defineRule, type Report } from './rule.ts';
  *
  * kubectl rejects an object with an unknown field; other clients ignore the field, and a pod with `resource` instead of `resources` starts
  * without its GPU. Every client rejects a value of the wrong type, a value that is not one of the allowed ones, a quantity that cannot be
- * parsed, and an object without a required field.
+ * parsed, and an object without a required field. A key with nothing after it is null, which counts as missing; so does a dash with nothing after it
+ * in a list of mappings.
  *
  * `serveConfigV2` of a RayService and `runtimeEnvYAML` of a RayJob are texts that the API server accepts and KubeRay reads as YAML.
  *

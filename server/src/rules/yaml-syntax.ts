@@ -30,7 +30,8 @@ import { defineRule } from './rule.ts';
  *
  * `indent` after spaces indents only the first line twice.
  *
- * Helm reads no file of a chart with a path such as `.Values.gpu-pool` in a template: such keys need `index`.
+ * Helm reads no file of a chart with a path such as `.Values.gpu-pool` in a template: such keys need `index`. Nor does it if `if`, `with`, `range`,
+ * `define` or `block` has no `end`, or `end` and `else` have no block.
  *
  * Documents are read one by one, so an error in one does not affect the findings in the others. Templates (Helm, Jinja) are read with
  * their expressions masked and get no other findings from this rule, except for the markers of a merge conflict; neither do documents that have
