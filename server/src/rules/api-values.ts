@@ -12,6 +12,8 @@ import type { Report } from './rule.ts';
 
 /** Describes a value that the API server rejects, with the value that is likely meant. */
 export function describeValue(problem: ApiProblem, document: YamlDocument): Report {
+  const inner = typographic(problem.at);
+  if (inner !== undefined) return inTypographicQuotes(problem, inner, document);
   if (problem.what === 'not-in-enum') return notInEnum(problem, document);
   return problem.what === 'not-a-quantity' ? notQuantity(problem, document) : wrongType(problem, document);
 }
@@ -40,6 +42,24 @@ function notQuantity({ at, field }: ApiProblem, document: YamlDocument): Report 
     message: `${shorten(subjectOf(at, field), 60)} "${shorten(written, 30)}" is not a quantity${meant === undefined ? '' : `; write ${meant}`}: the API server rejects the object`,
     span: spanOf(at),
     fixes: () => (meant === undefined ? [] : [fix(`Change to ${meant}`, 'safe', replaceScalar(document, at, meant))]),
+  };
+}
+
+/** The text in the curly quotes of a word processor or a web page, which are no quotes to YAML. */
+function typographic({ node }: Cursor): string | undefined {
+  if (node.kind !== 'scalar' || node.style !== 'plain') return undefined;
+  return /^[\u2018\u201c\u201e](.*)[\u2018\u2019\u201c\u201d]$/.exec(node.source)?.[1];
+}
+
+function inTypographicQuotes({ at, field, type }: ApiProblem, inner: string, document: YamlDocument): Report {
+  const form = type?.form;
+  return {
+    message: `The typographic quotes of ${shorten(subjectOf(at, field), 60)} are part of its value: the API server rejects the object; remove them`,
+    span: spanOf(at),
+    fixes: () =>
+      form === 'quantity' || form === 'enum'
+        ? [fix(`Remove the quotes: ${inner}`, 'safe', replaceScalar(document, at, inner))]
+        : [],
   };
 }
 
