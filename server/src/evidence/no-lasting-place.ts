@@ -4,6 +4,7 @@ import { groupOf } from '../model/manifest.ts';
 import { commandsIn } from '../model/process-input.ts';
 import type { Container, Manifest, PodSet, Workload } from '../model/workload.ts';
 import { asText, getIn } from '../yaml/cursor.ts';
+import { gpuImage, toleratesGpuNodes } from './gpu-programs.ts';
 import { checkpointSigns } from './launch.ts';
 import { keepsNowhereElse, losesResults, redirectsPaths } from './lost-results.ts';
 import { neededGpu } from './needed-gpu.ts';
@@ -21,12 +22,10 @@ export function hasNoLastingPlace(
   document: Manifest['document'],
 ): boolean {
   const { apiVersion, kind, podSets, manifest, retries } = workload;
-  const group = groupOf(apiVersion);
-  if (podSet !== podSets[0] || kind === 'Experiment' || !ownGroups.test(group)) return false;
-  // Other documents are analyzed only if they name GPUs.
-  const isOfFramework = group !== '' && group !== 'batch';
-  if (isOfFramework && !namesAccelerators(workload) && !neededGpu(container, workload.name ?? '', document))
-    return false;
+  if (podSet !== podSets[0] || kind === 'Experiment' || !ownGroups.test(groupOf(apiVersion))) return false;
+  const needs = neededGpu(container, workload.name ?? '', document) !== undefined || gpuImage(container) !== undefined;
+  const isForGpus = needs || toleratesGpuNodes(podSet) || container.env.some(({ name }) => ofAmd.test(name));
+  if (!isForGpus && !namesAccelerators(workload)) return false;
   if ((retries === null || retries.limit === 0) && !losesResults(container, podSet, workload)) return false;
   const never = neverSaves(container);
   if ((never !== undefined && never.atEnd !== true) || runsMountedScript(container, podSet)) return false;
@@ -58,6 +57,8 @@ function runsProgram(container: Container): boolean {
     ({ words, heredoc }) => heredoc === undefined && words.every(({ text }) => text !== '-c'),
   );
 }
+
+const ofAmd = /^(?:HIP|HSA|ROCR)_/;
 
 const ownGroups = either(/^(?:batch|kubeflow\.org)?$/, /^(?:jobset\.x-k8s\.io|batch\.volcano\.sh)$/);
 
