@@ -145,7 +145,7 @@ function checkOwnNeeds(container: Container, limit: Cursor, bytes: number, conte
   context.report({
     ...(isHead && { severity: 'info' }),
     message: isHead
-      ? `${written} is likely too small for Ray's head: its own processes take about 1 GiB, and when the kernel kills them, the cluster is lost`
+      ? `${written} is likely too small for Ray's head: its own processes take about 1 GiB, and without them the cluster is lost`
       : `${written} is too small for ${server}: the kernel kills it as soon as it loads a model`,
     span: spanOf(limit),
   });
