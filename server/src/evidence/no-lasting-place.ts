@@ -8,7 +8,6 @@ import { gpuImage, toleratesGpuNodes } from './gpu-programs.ts';
 import { checkpointSigns } from './launch.ts';
 import { keepsNowhereElse, losesResults, redirectsPaths } from './lost-results.ts';
 import { neededGpu } from './needed-gpu.ts';
-import { neverSaves } from './progress-flags.ts';
 import { mayMountMore, runsMountedScript, volumeNamed } from './volume-lifetime.ts';
 
 /**
@@ -27,8 +26,7 @@ export function hasNoLastingPlace(
   const isForGpus = needs || toleratesGpuNodes(podSet) || container.env.some(({ name }) => ofAmd.test(name));
   if (!isForGpus && !namesAccelerators(workload)) return false;
   if ((retries === null || retries.limit === 0) && !losesResults(container, podSet, workload)) return false;
-  const never = neverSaves(container);
-  if ((never !== undefined && never.atEnd !== true) || runsMountedScript(container, podSet)) return false;
+  if (runsMountedScript(container, podSet)) return false;
   // Volcano's jobs have volumes for all tasks.
   if (getIn(manifest.root, 'spec', 'volumes') !== undefined && kind !== 'Pod') return false;
   const names = [workload.name ?? '', container.name ?? '', container.image?.value.split('/').at(-1) ?? ''];

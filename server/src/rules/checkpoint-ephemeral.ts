@@ -124,7 +124,10 @@ export default defineRule({
     if (runsMountedScript(container, podSet)) return;
     // checkpoint-never reports runs without progress to lose.
     const never = neverSaves(container);
-    if (never !== undefined && never.atEnd !== true) return;
+    if (never !== undefined && never.atEnd !== true) {
+      reportNoPlace(container, context);
+      return;
+    }
     const signs = checkpointSigns(container);
     const paths = signs.filter(({ kind }) => kind === 'path');
     const first = paths.find(({ word }) => word !== undefined && holdsProgress(word.text));
@@ -194,13 +197,13 @@ function reportLateCopy(container: Container, { workload, podSet, document, repo
 
 /** Advises against training that has no volume for what it saves. */
 function reportNoPlace(container: Container, { workload, podSet, document, report }: PodSetContext): void {
-  const at = container.command[0]?.at ?? container.args[0]?.at ?? container.image?.at;
+  const at = getIn(podSet.pod, 'containers');
   if (at === undefined || isOnSpot(workload) || !hasNoLastingPlace(container, podSet, workload, document)) return;
   report({
     severity: 'info',
     message:
       'Training has no volume that outlives its pod: unless its code uploads what it saves, a restart begins again and the result is lost',
-    span: spanOf(at),
+    span: keySpanOf(at),
   });
 }
 
