@@ -111,7 +111,9 @@ export function relativeModel(container: Container, podSet: PodSet, workload: Wo
   const isName =
     dot === undefined && /^[^/]+\/[^/]+$/.test(own) && !/^(?:models?|data|mnt|weights)\/|\.gguf$/.test(own);
   if (model === undefined || own === '' || isName || getIn(container.at, 'workingDir') !== undefined) return undefined;
-  if (closedServer(container, podSet, workload) === undefined) return undefined;
+  const repository = closedServer(container, podSet, workload);
+  // The first images of llama.cpp, in its former registry, start at the root.
+  if (repository === undefined || repository.includes('ggerganov')) return undefined;
   const { volumeMounts } = container;
   if (volumeMounts.some(({ mountPath }) => startFolder.test(mountPath))) return undefined;
   const isMounted = volumeMounts.some(({ mountPath }) => mountPath !== '/' && isBelow(meant, mountPath));
