@@ -201,6 +201,19 @@ export function otherNamespace(scope: Scope, { kinds, name, namespace }: NamedAt
   return strayObject(scope, own, namespace, name)?.object.namespace ?? null;
 }
 
+/** Whether the file has any Service in another namespace. In most files, all objects are in one. */
+export function hasStrays({ workspace, key }: Scope, namespace: string | null): boolean {
+  workspace.dependOn(['Service']);
+  const summary = workspace.file(key)?.summary;
+  const own = namespaceKey(namespace);
+  return summary !== undefined && [...serviceNamespaces(summary)].some((other) => other !== own);
+}
+
+const serviceNamespaces = once((summary: FileSummary): ReadonlySet<string | null> => {
+  const services = summary.objectsOf?.('Service') ?? summary.objects().filter(({ kind }) => kind === 'Service');
+  return new Set(services.map(({ namespace }) => namespaceKey(namespace)));
+});
+
 /** The only Service of a name, if it is in the same file, but in another namespace. */
 export function serviceElsewhere(
   scope: Scope,

@@ -5,6 +5,7 @@ import { claimKinds, claimUsers } from './claim-users.ts';
 import {
   dangling,
   dependenciesOf,
+  hasStrays,
   labeledElsewhere,
   likelyTargets,
   mayBePatch,
@@ -214,9 +215,10 @@ const answers: CrossReferences & ThisType<CrossReferences & Asked> = {
     );
   },
   serviceElsewhere(namespace, name) {
-    if (!this.asks.hasHad(serviceKinds)) return undefined;
+    const { scope } = this.asks;
+    if (!this.asks.readOne(serviceKinds, ['strays', namespace], () => hasStrays(scope, namespace))) return undefined;
     return this.asks.read(movedKinds, ['serviceElsewhere', namespace, name], () =>
-      serviceElsewhere(this.asks.scope, namespace, name),
+      serviceElsewhere(scope, namespace, name),
     );
   },
   labeledElsewhere(what, namespace, labels) {
