@@ -90,7 +90,11 @@ export function poolRows(file: FileAnalysis, workspace?: Workspace): readonly Po
       };
       const pools = [...located, ...ofOthers].map(({ pool, at }) => ({ pool: sized(pool), at }));
       return pools.flatMap(({ pool, at }) =>
-        rowsOf(pool, costOf(pool, at, file.config, () => crossReferences.cloudOfPools()), at.node.span.start + base),
+        rowsOf(
+          pool,
+          costOf(pool, at, file.config, () => crossReferences.cloudOfPools()),
+          at.node.span.start + base,
+        ),
       );
     }),
   );
