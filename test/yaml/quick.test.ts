@@ -44,6 +44,8 @@ test.each([
   ['a: one\n  two\n\n   three # c\nb: x y\n', true],
   ['a: |\n  x\n    y\n\n  # text\nb: >-\n\n   z\n   w\n\n\nc: |+\n  k\n\n', true],
   ['a: |\n\n\n  x\n# c\n  # d\nb: 1\n', true],
+  ['a: |-\n  x\n     \n  y  \n    \n \n\nb: |\n    z\n      \n   \n', true],
+  ['a: |\n  x\n\ty\n', false],
   ['a: 1\na: 2\nb: {c: 1, c: 2}\n', true],
   ['a b: c:d#e\nf: -g\nh: :i\nj: ?k\n', true],
   ['- a\n-   b: 1\n    c: 2\n- \n- # d\n', true],
