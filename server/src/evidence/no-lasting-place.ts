@@ -20,15 +20,13 @@ export function hasNoLastingPlace(
   workload: Workload,
   document: Manifest['document'],
 ): boolean {
-  const { apiVersion, kind, podSets, manifest, retries } = workload;
+  const { apiVersion, kind, podSets, retries } = workload;
   if (podSet !== podSets[0] || kind === 'Experiment' || !ownGroups.test(groupOf(apiVersion))) return false;
   const needs = neededGpu(container, workload.name ?? '', document) !== undefined || gpuImage(container) !== undefined;
   const isForGpus = needs || toleratesGpuNodes(podSet) || container.env.some(({ name }) => ofAmd.test(name));
   if (!isForGpus && !namesAccelerators(workload)) return false;
   if ((retries === null || retries.limit === 0) && !losesResults(container, podSet, workload)) return false;
   if (runsMountedScript(container, podSet)) return false;
-  // Volcano's jobs have volumes for all tasks.
-  if (getIn(manifest.root, 'spec', 'volumes') !== undefined && kind !== 'Pod') return false;
   const names = [workload.name ?? '', container.name ?? '', container.image?.value.split('/').at(-1) ?? ''];
   if (names.some((one) => trials.test(one)) || !runsProgram(container)) return false;
   if (redirectsPaths(container) || checkpointSigns(container).some((sign) => sign.kind !== 'resume')) return false;
@@ -58,7 +56,7 @@ function runsProgram(container: Container): boolean {
 
 const ofAmd = /^(?:HIP|HSA|ROCR)_/;
 
-const ownGroups = either(/^(?:batch|kubeflow\.org)?$/, /^(?:jobset\.x-k8s\.io|batch\.volcano\.sh)$/);
+const ownGroups = either(/^(?:batch|kubeflow\.org)?$/, /^jobset\.x-k8s\.io$/);
 
 /** Runs whose result nobody needs. */
 const trials = new RegExp(
