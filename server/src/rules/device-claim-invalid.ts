@@ -4,7 +4,7 @@ import { dnsLabel, keyProblem, nameProblem } from '../model/api-syntax.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
-import { fix } from '../rewrite/fix.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import {
   asText,
   type Cursor,
@@ -18,7 +18,8 @@ import {
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
-import { removeKey } from '../yaml/edit.ts';
+import { insertKey, removeKey } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
@@ -149,9 +150,24 @@ function checkReferences(podSet: PodSet, context: PodSetContext): void {
         severity: 'warning',
         message: `No container uses claim ${name}: the pod holds its GPU, but no container gets it without resources.claims`,
         span: spanOf(getIn(claim, 'name') ?? claim),
+        fixes: () => useByOnly(claim, podSet, document),
       });
     }
   }
+}
+
+/** Gives a claim to the pod's only container; of several, only the author knows which uses the device. */
+function useByOnly(claim: Cursor, { containers }: PodSet, document: YamlDocument): readonly (Fix | undefined)[] {
+  const [only, ...others] = containers;
+  const name = asText(getIn(claim, 'name'));
+  if (only === undefined || name === undefined || others.length > 0) return [];
+  const { at, resources } = only;
+  if (getIn(resources, 'claims') !== undefined) return [];
+  const edits =
+    resources === undefined
+      ? insertKey(document, at, 'resources', { claims: [{ name }] })
+      : insertKey(document, resources, 'claims', [{ name }]);
+  return [fix(`Give claim ${name} to the container`, 'unsafe', edits)];
 }
 
 /** Whether a claim of GPUs gives its devices to no container. Network cards and channels may belong to the whole pod. */

@@ -28,8 +28,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * The API of dynamic resource allocation changed on its way to v1. Kubernetes 1.31 removed v1alpha2, with its `resourceClassName`, and the field
  * `source` in a pod's `resourceClaims`: servers without device claims drop it, later ones reject the pod. v1beta2 and v1 have the fields of a request under `exactly`,
- * v1beta1 directly in the request. The API server rejects the wrong shape, and a container that names a claim that its pod does not declare. A GPU that
- * the pod claims and no container names is held and not used.
+ * v1beta1 directly in the request. The API server rejects the wrong shape, and a container that names a claim that its pod does not declare.
  *
  * ```yaml invalid
  * apiVersion: resource.k8s.io/v1
@@ -81,7 +80,6 @@ export default defineRule({
     checkReferences(podSet, context);
     checkNames(podSet, context);
     checkKinds(podSet, context);
-    checkUse(podSet, context);
   },
 });
 
@@ -228,41 +226,6 @@ function checkKinds({ pod }: PodSet, { crossReferences, document, manifest, repo
     }
   }
 }
-
-/** A GPU that the pod claims reaches only containers that name the claim. Network devices are for the whole pod. */
-function checkUse({ pod, containers, accelerators }: PodSet, { workload, document, report }: PodSetContext): void {
-  const list = getIn(pod, 'containers');
-  if (workload.partial || list?.node.kind !== 'seq' || isIncomplete(pod) || isUnseen(list)) return;
-  const used = containers.flatMap(({ at, resources }) => [at, resources, ...items(getIn(resources, 'claims'))]);
-  if (used.some((one) => isUnseen(one))) return;
-  const names = new Set(used.flatMap((claim) => asText(getIn(claim, 'name')) ?? []));
-  for (const reference of items(getIn(pod, 'resourceClaims'))) {
-    const [at, device] = [getIn(reference, 'name'), accelerators.find((one) => one.at?.node === reference.node)];
-    const name = asText(at);
-    if (at === undefined || name === undefined || isTemplated(at) || names.has(name)) continue;
-    if (device?.requested.kind !== 'deviceClass' || !gpuClass.test(device.requested.name)) continue;
-    const [only, ...others] = containers;
-    const resources = others.length === 0 ? only?.resources : undefined;
-    report({
-      severity: 'warning',
-      message: `No container has claim ${shorten(name, 40)} in its resources.claims: the pod holds the device, and no container can use it`,
-      span: spanOf(at),
-      fixes: () => {
-        if (only === undefined || others.length > 0) return [];
-        const edits =
-          resources === undefined
-            ? insertKey(document, only.at, 'resources', { claims: [{ name }] })
-            : insertKey(document, resources, 'claims', [{ name }]);
-        return getIn(resources, 'claims') === undefined
-          ? [fix(`Give claim ${name} to the container`, 'unsafe', edits)]
-          : [];
-      },
-    });
-  }
-}
-
-/** The classes of the GPU vendors' drivers. */
-const gpuClass = /^(?:gpu|mig|vfio)\.(?:nvidia|amd|intel)\.com$/;
 
 /** A container may name only what its pod declares. */
 function checkNames({ pod, containers }: PodSet, context: PodSetContext): void {
