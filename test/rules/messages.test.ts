@@ -11,7 +11,7 @@ const folder = path.join(import.meta.dirname, '../fixtures/rules');
 
 /** The consequence of an error: who rejects the object, or what happens, or does not, when it runs. */
 const consequence =
-  /rejects?\b|stays Pending|never (?:starts?|scales|runs)|never find each other|never becomes ready|(?:do|does) not (?:start|install)|(?:launch|release) (?:fails|stops)|keeps restarting|never succeeds|waits for the others|cannot (?:be|download|load) |no (?:container|pod) gets|no request arrives|swallows|gets no|is ignored|finds no such path|never ends|always fails|container (?:exits|restarts)/;
+  /rejects?\b|stays Pending|never (?:starts?|scales|runs)|never find each other|never becomes ready|(?:do|does) not (?:start|install)|(?:launch|release) (?:fails|stops)|keeps restarting|never succeeds|waits for the others|cannot (?:be|download|load) |no (?:container|pod) gets|no request arrives|swallows|gets no|is ignored|finds no (?:such path|file)|never ends|always fails|container (?:exits|restarts)/;
 
 test('messages have one form: short, one voice, no values of the program; every rule reports in a fixture', () => {
   const problems = new Set<string>();

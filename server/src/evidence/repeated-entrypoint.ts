@@ -70,12 +70,12 @@ export function foreignStart(image: string, args: readonly string[]): ForeignSta
   // A word without a dash may be that of a newer script.
   if (ofLlama.test(repository) && /^full\b/.test(tag) && /^--?[a-z]/.test(first) && !tools.has(first))
     return {
-      problem: `The image runs the tool that its first argument names, and ${first} is none: put --server first`,
+      problem: `The image runs the tool that its first argument names, and ${first} is none: the container exits; put --server first`,
       isCommand: false,
     };
   if (program === undefined || second === undefined) {
     const isTypo = program === 'ollama' && first === 'server';
-    return isTypo ? { problem: 'Ollama has no command server, only serve', isCommand: false } : undefined;
+    return isTypo ? { problem: 'Ollama has no command server, only serve: the container exits', isCommand: false } : undefined;
   }
   const isCommand = isShell(baseName(first)) || /^python[\d.]*$/.test(baseName(first));
   // The server of llama.cpp takes only flags.

@@ -1,5 +1,6 @@
 import { asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
+import { tableOf } from '../yaml/table.ts';
 import { listedApplications } from './application-sets.ts';
 import { groupOf, lowerManifests } from './manifest.ts';
 
@@ -8,7 +9,7 @@ export interface BuildOverride {
   /** The folder of the kustomization, as written: below a folder above the file that is the root of a repository. */
   readonly path: string;
   /** The changes, as a kustomization without resources. */
-  readonly changes: Readonly<Record<string, unknown>>;
+  readonly changes: { readonly replicas: readonly unknown[]; readonly patches: readonly unknown[] };
   readonly namespace: string | null;
   /** Where the workloads are shown. */
   readonly at: YamlNode;
@@ -77,7 +78,7 @@ function override(
       const text = plainText(getIn(target, key));
       return text === undefined ? [] : [[key, text] as const];
     });
-    return patch === undefined ? undefined : { patch, ...(target && { target: Object.fromEntries(named) }) };
+    return patch === undefined ? undefined : { patch, ...(target && { target: tableOf(named) }) };
   });
   // A part of the changes would be another state.
   if ([...counts, ...inline].includes(undefined)) return [];

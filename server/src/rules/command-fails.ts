@@ -139,7 +139,7 @@ function checkSubcommands(container: Container, { document, podSet, report }: Po
     const { program, word, meant } = found;
     report({
       severity: 'error',
-      message: `${program} has no command ${word.text}; did you mean ${meant}? As written, it fails`,
+      message: `${program} has no command ${word.text}; did you mean ${meant}? The container exits`,
       span,
       fixes: () =>
         word.derived === true ? [] : [fix(`Use ${meant}`, 'unsafe', rewriteWord(document, lines, word, meant))],
