@@ -75,7 +75,9 @@ export function foreignStart(image: string, args: readonly string[]): ForeignSta
     };
   if (program === undefined || second === undefined) {
     const isTypo = program === 'ollama' && first === 'server';
-    return isTypo ? { problem: 'Ollama has no command server, only serve: the container exits', isCommand: false } : undefined;
+    return isTypo
+      ? { problem: 'Ollama has no command server, only serve: the container exits', isCommand: false }
+      : undefined;
   }
   const isCommand = isShell(baseName(first)) || /^python[\d.]*$/.test(baseName(first));
   // The server of llama.cpp takes only flags.
