@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { isatty } from 'node:tty';
 import v8 from 'node:v8';
-import { runBundle } from '../process/compiled-code.ts';
+import { runBundle, runServer } from '../process/compiled-code.ts';
 
 // The start of `gpulint`. Most functions of gpulint run only a few times, and V8 would spend a third of a run on optimizing them. Only measured versions: Node 20 and 22.
 const budgets = new Map([
@@ -15,5 +15,5 @@ const [command, ...options] = process.argv.slice(2);
 if (command === 'lsp' && options.every((option) => option === '--stdio')) {
   if (options.length === 0) process.argv.push('--stdio');
   if (isatty(0)) process.stderr.write('gpulint: the language server waits for an editor; press Ctrl+C to stop it\n');
-  runBundle('language-server.js');
+  runServer();
 } else runBundle('commands.js');

@@ -1,4 +1,4 @@
-import { runBundle } from '../process/compiled-code.ts';
+import { runServer } from '../process/compiled-code.ts';
 
 // The entry point that VS Code's client starts. The server itself is ./program.ts.
-runBundle('language-server.js');
+runServer();
