@@ -131,14 +131,14 @@ metadata: {name: a}
 spec:
   containers:
     - name: main
-      image: registry.example/train:1
+      image: registry.example/render:1
       command: [bash, -c]
       args:
         - |
           {{- if .Values.debug }}
           set -x
           {{- end }}
-          python train.py
+          python render.py
       resources:
         {{- toYaml .Values.resources | nindent 8 }}
 `;
@@ -147,7 +147,7 @@ spec:
   const [document] = new Analysis({ strict: true }).setFile('file:///t.yaml', text, 0, undefined, related).documents;
   expect(document?.findings).toEqual([]);
   expect(document?.costed.map((one) => gpusOf(one).min)).toEqual([4]);
-  expect(document?.costed[0]?.podSets[0]?.containers[0]?.args[0]?.value).toContain('python train.py');
+  expect(document?.costed[0]?.podSets[0]?.containers[0]?.args[0]?.value).toContain('python render.py');
 });
 
 describe('an object in loops', () => {

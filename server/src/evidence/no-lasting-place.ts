@@ -45,9 +45,10 @@ export function hasNoLastingPlace(
   }
 }
 
-/** Whether the command, or the image by itself, runs the project's program: an inline script may only show something. */
+/** Whether the command runs the project's program: an inline script may only show something, and of an image by itself only the name is known. */
 function runsProgram(container: Container): boolean {
   const { command, args } = container;
+  if (command.length === 0 && args.length === 0) return false;
   if ([...command, ...args].some(({ value }) => rehearses.test(value))) return false;
   return commandsIn(container).every(
     ({ words, heredoc }) => heredoc === undefined && words.every(({ text }) => text !== '-c'),
