@@ -156,7 +156,7 @@ function analyzeFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
   const { uri, text, version, workspace } = input;
   const { config, reads } = lookupsOf(workspace, uri, input.context);
   const whole = checkLimits(text);
-  const parts = whole === null ? withOpenBlocks(splitObjects(text), text) : [];
+  const parts = whole === null ? withOpenBlocks(splitObjects(text), isValues.test(uri) ? '' : text) : [];
   const skipped = whole ?? objectsReason(parts.length);
   const documents = analyzeParts(skipped === null ? parts : [], input, before);
   const summary = lazy(() => summarizeParts(text, skipped, documents));
@@ -186,6 +186,9 @@ function analyzeFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
       ),
   };
 }
+
+/** Values of a chart: Helm does not read them as a template, though comments and texts in them may quote parts of one. */
+const isValues = /values[^/]*\.ya?ml$/i;
 
 /** Computes the findings of all documents, while the workspace contains the file as it is. */
 export function withFindings(file: FileAnalysis): FileAnalysis {

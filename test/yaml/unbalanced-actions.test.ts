@@ -32,6 +32,9 @@ describe('blocks of a Helm template', () => {
     `${values}e: {{ .Values.end }}\nf: {{ include "if" . }}\ng: {{ ternary "end" "x" .b }}\n`,
     // A field and a parenthesis end a word.
     `${values}{{- if.Values.a }}\nb: 1\n{{- end}}\n{{ if(eq .Values.b 1) }}{{ end }}\n`,
+    // A comment on how a manifest is templated, and a template of a template.
+    '# In the chart: {{- if .Values.a }}\na: 1\n  # {{ .Values.b }}\n',
+    `{% if a %}{{ if .Values.b }}{% else %}{{ if .Values.c }}{% endif %}\nb: 1\n{{ end }}\n`,
     // Not Helm, or not certain.
     '{% if a %}\nb: {{ c }}\n',
     '{{ if a }}\nb: 1\n',
@@ -39,6 +42,15 @@ describe('blocks of a Helm template', () => {
     'a: 1\n',
   ])('%j', (text) => {
     expect(found(text)).toBeUndefined();
+  });
+
+  test('are not read in values, nor slowly', () => {
+    const text = 'a: 1 # {{- range .Values.a }}\nb: |\n  {{ if .Values.b }}\n';
+    const problems = (uri: string) =>
+      new Analysis().setFile(uri, text).documents.flatMap(({ document }) => document.problems);
+    expect(problems('file:///c/values-prod.yaml')).toEqual([]);
+    expect(problems('file:///c/templates/a.yaml')).toHaveLength(1);
+    expect(found('{{ (('.repeat(400_000))).toBeUndefined();
   });
 
   test('may begin in one document and end in another', () => {

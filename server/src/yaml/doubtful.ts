@@ -51,7 +51,7 @@ function lastTextBefore(text: string, offset: number): number {
     // A negative offset would count as 0.
     const start = end === 1 ? 0 : text.lastIndexOf('\n', end - 2) + 1;
     const line = text.slice(start, end).trimEnd();
-    if (/^\s*[^\s#]/.test(line)) return start + line.replace(/\s+#.*$/, '').length;
+    if (/^\s*[^\s#]/.test(line)) return start + line.slice(0, /\s#/.exec(line)?.index).trimEnd().length;
     end = start;
   }
   return 0;

@@ -13,6 +13,7 @@ const maxLength = 4000;
 /**
  * Adds to each document of a Go template the actions of earlier documents that apply in it: the blocks that they leave open (a loop whose body
  * has several documents), and the variables that they set. An action that begins or ends no block is a problem of its document.
+ * @param text the whole file; empty if it is no template
  */
 export function withOpenBlocks(parts: readonly DocumentText[], text: string): readonly DocumentText[] {
   return withUnbalanced(withOpened(parts), text);

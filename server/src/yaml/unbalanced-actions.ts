@@ -2,10 +2,10 @@ import type { YamlProblem } from './node.ts';
 
 /**
  * The first action of a Helm template that opens a block without an end, or that closes none: Helm reads no file of the chart. Actions in comments
- * of YAML count, as they do for Helm; texts in quotes and comments of the template do not.
+ * of YAML count, as they do for Helm; texts in quotes and comments of the template do not. With another engine around it, branches may repeat actions.
  */
 export function unbalancedAction(text: string): YamlProblem | undefined {
-  if (!isHelm.test(text)) return undefined;
+  if (!isHelm.test(text) || text.includes('{%')) return undefined;
   const open: Opening[] = [];
   /** A block whose `end` is not at its own column, but at that of a block around it: that `end` was meant for the other one. */
   let suspect: Opening | undefined;
@@ -39,7 +39,8 @@ interface Opening {
   readonly column: number | undefined;
 }
 
-const isHelm = /\{\{[^}\n]*[\s(]\.(?:Values|Release|Chart)\b/;
+// A manifest may say in a comment how it is templated. No braces, so that each character is read for one action only.
+const isHelm = /^(?![ \t]*#)[^\n]*?\{\{[^{}\n]*[\s(]\.(?:Values|Release|Chart)\b/m;
 const opens = /^(?:if|with|range|define|block)$/;
 const control = /^\{\{-?\s*(if|with|range|define|block|else|end)(?![\w-])/;
 
