@@ -14,7 +14,7 @@ import { oncePerName } from '../yaml/lazy.ts';
 import type { YamlDocument, YamlNode, YamlScalar } from '../yaml/node.ts';
 import { conforms, scalarProblem } from './api-conformity.ts';
 import { isBareItem } from './bare-items.ts';
-import { isEmptyItem, isMissing } from './empty-fields.ts';
+import { isEmptyItem, isLeftOpen, isMissing } from './empty-fields.ts';
 import { passesGpus } from './gpu-files.ts';
 import { type RenderedProblem, renderedProblem } from './rendered-fields.ts';
 import { isConstantName } from './written.ts';
@@ -213,6 +213,7 @@ function visit(at: Cursor, type: ApiType, place: Place, walk: Walk): void {
 }
 
 function report(what: ApiProblem['what'], at: Cursor, type: ApiType, { holder, field }: Place, walk: Walk): void {
+  if (what === 'empty' && isLeftOpen(at, walk.text)) return;
   walk.found.push({ what, at, holder, field, type });
 }
 
@@ -263,6 +264,8 @@ function lacksName(root: Cursor, kind: string, walk: Walk): boolean {
   if (isIncomplete(root) || isIncomplete(metadata) || isSketch(root.node) || metadata?.node.kind === 'scalar')
     return false;
   if (isNamed(root) || !isMissing(getIn(metadata, '$patch'))) return false;
+  const empty = getIn(metadata, 'name');
+  if (empty !== undefined && isLeftOpen(empty, walk.text)) return false;
   return getIn(spec, 'template') === undefined ? spec !== undefined : isWhole(spec) || kind === 'Job';
 }
 

@@ -14,6 +14,13 @@ export function isEmptyItem({ node }: Cursor, type: ApiType, list: Cursor): bool
   return neverEmpty.has(type.name) || requiredApiFields(type.name).length > 0;
 }
 
+/** Whether a comment follows an empty value on its line: mostly it says who fills it in. */
+export function isLeftOpen(at: Cursor, text: string): boolean {
+  const { start } = at.entry?.keySpan ?? at.node.span;
+  const line = text.lastIndexOf('\n', start - 1) + 1;
+  return isUnwritten(at.node) && /^[^#\n]*[ \t]#/.test(text.slice(line, start + 300));
+}
+
 /** Types of items that have no required field, but cannot be empty. */
 const neverEmpty = wordSet('EnvFromSource Toleration');
 
