@@ -115,3 +115,24 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
     }
   },
 );
+
+test('answers from the other documents of the file change with these', () => {
+  const uri = 'file:///w/scalers.yaml';
+  const labeled = (namespace: string) =>
+    `kind: Service\napiVersion: v1\nmetadata: {name: far, namespace: ${namespace}, labels: {app: speech}}\nspec: {selector: {app: speech}}\n`;
+  const scaler = (name: string, kind: string) =>
+    `kind: ${kind}\napiVersion: autoscaling/v2\nmetadata: {name: ${name}}\nspec: {scaleTargetRef: {kind: Deployment, name: speech}}\n`;
+  const analysis = new Analysis();
+  const asked = (...texts: readonly string[]) => {
+    const [first] = analysis.setFile(uri, texts.join('---\n')).documents;
+    const answers = first?.crossReferences;
+    return [
+      answers?.otherAutoscaler('Deployment', null, 'speech', 'one'),
+      answers?.labeledElsewhere('service', 'near', { app: 'speech' })?.namespace,
+    ];
+  };
+  const one = scaler('one', 'HorizontalPodAutoscaler');
+  expect(asked(one, scaler('two', 'HorizontalPodAutoscaler'), labeled('far'))).toEqual(['two', 'far']);
+  expect(asked(one, scaler('three', 'HorizontalPodAutoscaler'), labeled('away'))).toEqual(['three', 'away']);
+  expect(asked(one, scaler('two', 'Scaler'), labeled('near'))).toEqual([undefined, undefined]);
+});

@@ -225,6 +225,9 @@ export function serviceElsewhere(
   return found && selects ? { namespace: found.object.namespace, facts: selects } : undefined;
 }
 
+/** The kinds of the objects that have labels for others to select. */
+export const labeledKinds = { service: ['Service'], workload: ['Deployment', 'StatefulSet'] } as const;
+
 /** The only Service, or else pods of a workload, with these labels in the same file, if they are in another namespace. */
 export function labeledElsewhere(
   scope: Scope,
@@ -232,6 +235,7 @@ export function labeledElsewhere(
   namespace: string | null,
   labels: Table<string>,
 ): InNamespace<string> | undefined {
+  scope.workspace.dependOn(labeledKinds[what]);
   const file = scope.workspace.file(scope.key);
   const wanted = Object.entries(labels);
   const like = file && labeledObjects(file.summary).get(JSON.stringify([what, ...(wanted[0] ?? [])]));

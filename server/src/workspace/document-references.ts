@@ -6,6 +6,7 @@ import {
   dangling,
   dependenciesOf,
   hasStrays,
+  labeledKinds,
   labeledElsewhere,
   likelyTargets,
   mayBePatch,
@@ -223,7 +224,7 @@ const answers: CrossReferences & ThisType<CrossReferences & Asked> = {
   },
   labeledElsewhere(what, namespace, labels) {
     return this.asks.read(
-      [...(what === 'service' ? ['Service'] : ['Deployment', 'StatefulSet']), kustomizationKind],
+      [...labeledKinds[what], kustomizationKind],
       ['labeledElsewhere', what, namespace, JSON.stringify(labels)],
       () => labeledElsewhere(this.asks.scope, what, namespace, labels),
     );

@@ -78,6 +78,7 @@ export function otherAutoscaler(
   target: string,
   own: string,
 ): string | undefined {
+  scope.workspace.dependOn(['HorizontalPodAutoscaler']);
   const file = scope.workspace.file(scope.key);
   const found = file && autoscalersIn(file.summary).get(JSON.stringify([kind, namespace, target]));
   return found?.find((name) => name !== own);
