@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
+import { table } from '../../server/src/yaml/table.ts';
 
 const fixtures = path.join(import.meta.dirname, '../fixtures');
 
@@ -128,7 +129,7 @@ test('answers from the other documents of the file change with these', () => {
     const answers = first?.crossReferences;
     return [
       answers?.otherAutoscaler('Deployment', null, 'speech', 'one'),
-      answers?.labeledElsewhere('service', 'near', { app: 'speech' })?.namespace,
+      answers?.labeledElsewhere('service', 'near', table({ app: 'speech' }))?.namespace,
     ];
   };
   const one = scaler('one', 'HorizontalPodAutoscaler');
