@@ -241,6 +241,30 @@ test('copies by a for expression over a list or a mapping', async () => {
   expect(merged).not.toContain('$1.32');
 });
 
+test('a list of pools is counted once, as the pools that a for expression makes of it', async () => {
+  const locals = (last = ', on = false') => `${region}locals {
+  crews = [
+    { name = "film", instance_type = "g6.4xlarge", most = 3, on = true },
+    { name = "pen", instance_type = "g5.12xlarge", most = 2${last} },
+  ]
+}
+`;
+  const group = (each: string) =>
+    `resource "aws_eks_node_group" "g" {\n  for_each = { for one in ${each} }\n  node_group_name = each.key\n  instance_types = [each.value.instance_type]\n  scaling_config {\n    max_size = each.value.most\n  }\n}\n`;
+  const own = await listed({ 'a.tf': locals() + group('local.crews : one.name => one if one.on') });
+  expect(own).toContain('film · g6.4xlarge · $1.32/h on demand per node · at most $3.97/h for 3 nodes');
+  expect(own).toContain('1 node pool\n');
+  const module = 'module "crews" {\n  source = "./groups"\n  crews = local.crews\n}\n';
+  const inModule = await listed({
+    'a.tf': locals() + module,
+    'groups/g.tf': `variable "crews" {}\n${group('var.crews : one.name => one')}`,
+  });
+  expect(inModule).toContain('2 node pools\n');
+  // Which of them are made is unknown.
+  const unknown = await listed({ 'a.tf': locals('') + group('local.crews : one.name => one if one.on') });
+  expect(unknown).toContain('2 node pools\n');
+});
+
 test('a file of variables with a machine and a map of pools', async () => {
   const text =
     'instance_type = "g6.4xlarge"\nzone = "us-west-2a"\npools = [{ name = "pen", machine_type = "a2-highgpu-1g", max_count = 3, zones = ["us-central1-a"] }]\n';

@@ -1,7 +1,7 @@
 import type { Provider } from '../catalog/index.ts';
 import { normalizeUri } from '../config/places.ts';
 import { clusterKinds } from '../evidence/cluster-places.ts';
-import { type Fields, isFields, isTemplateText } from '../evidence/fields.ts';
+import { type Field, type Fields, isFields, isTemplateText } from '../evidence/fields.ts';
 import { regionIn } from '../evidence/pool-fields.ts';
 import { copiesOfModule, localOfEach, nameOfEach } from '../evidence/terraform-copies.ts';
 import { placeBy, type TerraformBlock, type TerraformRegion, terraformPoolsOf } from '../evidence/terraform-pools.ts';
@@ -151,9 +151,12 @@ function readFolders(workspace: Workspace): TerraformFolders {
   const variablesOfPools = new Map<string, string[]>();
   for (const { folder, fields } of pools)
     for (const name of ['var.for_each', nameOfEach(fields)]) if (name) addTo(variablesOfPools, folder, name);
-  /** The folder of a module for each local value that is copied; of a pool's, null. */
-  const copied = new Map<string, string | null>(
-    pools.map(({ folder, fields }) => [`${folder} ${localOfEach(fields) ?? ''}`, null]),
+  /** For each local value that is copied, the folder of the module, null for a pool's, and what it is copied by. */
+  const copied = new Map<string, { readonly by: string | null; readonly each: Field }>(
+    pools.map(({ folder, fields }) => [
+      `${folder} ${localOfEach(fields) ?? ''}`,
+      { by: null, each: fields.get('for_each') ?? null },
+    ]),
   );
   const folders = new Set(files.filter(({ fileName }) => !isVariables(fileName)).map(({ key }) => folderOf(key)));
   const elsewhere: TerraformStatements[] = [];
@@ -175,7 +178,10 @@ function readFolders(workspace: Workspace): TerraformFolders {
       addTo(uses, folder, { from, variables, key });
       const passed = new Map(variables);
       for (const variable of variablesOfPools.get(folder) ?? [])
-        copied.set(`${from} ${localOfEach(passed, variable) ?? ''}`, folder);
+        copied.set(`${from} ${localOfEach(passed, variable) ?? ''}`, {
+          by: folder,
+          each: passed.get(variable) ?? null,
+        });
     }
   }
   const loose = commonValues(elsewhere);
@@ -271,10 +277,11 @@ function readFolders(workspace: Workspace): TerraformFolders {
     isTemplate: (folder, block) => used.has(`${folder} \${${block}.instance_type}`),
     inputsOf: (key, own) => merged(key, own),
     isCopied: (folder, local) => {
-      const by = copied.get(`${folder} ${local}`);
-      if (by === undefined || (by !== null && uses.get(by)?.length !== 1)) return false;
-      const written = filledWith({ template: `\${local.${local}}` }, valuesOf(folder));
-      return isFields(written) && makesPools(by ?? folder);
+      const { by, each } = copied.get(`${folder} ${local}`) ?? {};
+      if (by === undefined || each === undefined || (by !== null && uses.get(by)?.length !== 1)) return false;
+      const written = filledWith(each, valuesOf(folder));
+      // A module may make a mapping of a list.
+      return (isFields(written) || (by !== null && Array.isArray(written))) && makesPools(by ?? folder);
     },
     isModule: (folder, parent) => {
       const source = parent?.get('source');
