@@ -24,10 +24,12 @@ const hub = /^huggingface_hub(?:\[[\w,-]+\])?$/;
  * @param replaces whether an installation certainly brings the newest release without `--upgrade`
  */
 export function goneFromClient(commands: readonly SimpleCommand[], replaces: boolean): readonly GoneFromClient[] {
-  const start = commands.findIndex((command) => installsNewest(command, replaces));
-  const later = start < 0 ? [] : commands.slice(start + 1);
-  return later.flatMap((command, index): readonly GoneFromClient[] => {
-    const isTried = command.after === '||' || later[index + 1]?.after === '||';
+  let isNewest = false;
+  return commands.flatMap((command, index): readonly GoneFromClient[] => {
+    if (installsNewest(command, replaces)) isNewest = true;
+    else if (mayBringOther(command)) isNewest = false;
+    if (!isNewest) return [];
+    const isTried = command.after === '||' || commands[index + 1]?.after === '||';
     const [program, task] = command.words;
     const name = baseName(program?.text ?? '');
     if (program === undefined || isTried || !/^(?:huggingface-cli|hf)$/.test(name)) return [];
@@ -37,6 +39,16 @@ export function goneFromClient(commands: readonly SimpleCommand[], replaces: boo
     return [{ word: program, isProgram: true, hasSuccessor }];
   });
 }
+
+/** Whether another client may be there after a command: that of another environment, or one that a package needs. */
+function mayBringOther({ words }: SimpleCommand): boolean {
+  const name = baseName(words[0]?.text ?? '');
+  return others.has(name) || (!ofSystem.has(name) && words.some(({ text }) => installing.has(text)));
+}
+
+const others = wordSet('. source conda mamba micromamba');
+const ofSystem = wordSet('apt apt-get apk yum dnf microdnf git npm');
+const installing = wordSet('install sync add venv virtualenv');
 
 /** `pip install huggingface_hub`, without a version and with nothing that may need an older one. */
 function installsNewest(command: SimpleCommand, replaces: boolean): boolean {

@@ -27,7 +27,7 @@ export function foldersForFiles(
     const volume = volumeNamed(podSet, mount.name);
     if (volume === undefined || !['configMap', 'secret', 'projected'].includes(volume.source ?? '')) return [];
     const path = mount.mountPath;
-    const uses = lines.flatMap(({ value }) => value.split(path).slice(1));
+    const uses = lines.flatMap(({ value }) => usesOf(path, value));
     // The program may know that it is a folder, or a script may look.
     if (uses.some((after) => after.startsWith('/')) || lines.some(({ value }) => asks.test(value))) return [];
     const isNamed = uses.some((after) => !/^[\w.-]/.test(after));
@@ -37,6 +37,12 @@ export function foldersForFiles(
     const file = own ?? (files.length === 1 ? files[0] : undefined);
     return own === undefined && !isNamed ? [] : [{ mount, file, isNamed }];
   });
+}
+
+/** What follows each use of a path in a text, in which it is not the end of a longer path. */
+function usesOf(path: string, text: string): readonly string[] {
+  const parts = text.split(path);
+  return parts.slice(1).filter((_, index) => !/[\w.}-]$/.test(parts[index] ?? ''));
 }
 
 /** A path with the ending of a file that programs read: `/etc/app/config.yaml`. */

@@ -46,7 +46,8 @@ const elsewhere = new RegExp(
   `^(?:-[tpe]|--(?:${oneOf('target prefix root editable installroot src dry-run')}))(?:$|=)|^[./]|\\$`,
 );
 
-const redirects = /^(?:PIP|UV|CONDA|PYTHON)/i;
+/** Variables by which packages may be installed elsewhere; `--user` installs below HOME. */
+const redirects = /^(?:PIP|UV|CONDA|PYTHON|HOME$)/i;
 
 /** Mounts in which programs and packages may be. */
 const holdsPrograms = new RegExp(

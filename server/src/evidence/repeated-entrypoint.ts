@@ -80,8 +80,8 @@ export function foreignStart(image: string, args: readonly string[]): ForeignSta
       : undefined;
   }
   const isCommand = isShell(baseName(first)) || /^python[\d.]*$/.test(baseName(first));
-  // The server of llama.cpp takes only flags.
-  const isOther = isVllm ? otherCommands.has(first) : isServer && (!first.startsWith('-') || first === '--server');
+  // The server of llama.cpp takes only flags, which a variable may hold.
+  const isOther = isVllm ? otherCommands.has(first) : isServer && (/^[^-$]/.test(first) || first === '--server');
   if (!isCommand && !isOther) return undefined;
   const gets = `The image already runs ${titleOf(program)} and gets "${shorten(first, 30)}" as an argument`;
   return { problem: `${gets}: the server does not start`, isCommand };

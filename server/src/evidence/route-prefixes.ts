@@ -49,7 +49,12 @@ const known = wordSet(
   'tokenize detokenize invocations score rerank pooling classify embed embed_all embed_sparse embedding embeddings',
   'similarity predict info generate generate_stream chat chat_tokenize completion completions infill props slots',
   'lora-adapters models model_info get_model_info server_info get_server_info encode vertex_generate inference',
-  'apply-template prometheus perf_metrics ui static assets index.html favicon.ico tools',
+  'apply-template prometheus perf_metrics ui static assets index.html favicon.ico tools .well-known robots.txt',
+  // For operators: https://docs.vllm.ai/en/latest/features/sleep_mode/ https://docs.sglang.io/advanced_features/sglang_for_rl.html
+  'sleep wake_up is_sleeping pause resume is_paused reset_prefix_cache reset_mm_cache reset_encoder_cache collective_rpc',
+  'start_profile stop_profile scale_elastic_ep is_scaling_elastic_ep init_weight_transfer_engine realtime',
+  'flush_cache abort_request pause_generation continue_generation release_memory_occupation resume_memory_occupation',
+  'update_weights_from_disk update_weights_from_tensor load_lora_adapter unload_lora_adapter get_load set_internal_state',
 );
 
 const readers: ReadonlyMap<string, (root: Cursor) => readonly PlainPath[]> = new Map([
@@ -60,17 +65,26 @@ const readers: ReadonlyMap<string, (root: Cursor) => readonly PlainPath[]> = new
 ]);
 
 /** Annotations by which controllers change paths, in their own ways. */
-const changes = partOf('rewrite strip middleware snippet prefix transform plugin regex filter lua backend-path');
+const changes = partOf(
+  'rewrite strip middleware snippet prefix transform plugin regex filter lua backend-path override config-backend',
+);
+
+/** Whether annotations may change paths, as `rule-type: PathPrefixStrip` of the first Traefik does. */
+function mayChangePaths(root: Cursor): boolean {
+  const annotations = getIn(root, 'metadata', 'annotations');
+  if (isIncomplete(annotations)) return true;
+  return entries(annotations).some((one) => changes.test(keyOf(one)) || /strip/i.test(asText(one) ?? ''));
+}
 
 function ingressPaths(root: Cursor): readonly PlainPath[] {
-  const annotations = getIn(root, 'metadata', 'annotations');
-  if (isIncomplete(annotations) || entries(annotations).some((one) => changes.test(keyOf(one)))) return [];
+  if (mayChangePaths(root)) return [];
   return placesAt(root, 'spec.rules.*.http.paths.*').flatMap((one) =>
     plainPath(getIn(one, 'path'), [service(getIn(one, 'backend', 'service', 'name'))]),
   );
 }
 
 function gatewayPaths(root: Cursor): readonly PlainPath[] {
+  if (mayChangePaths(root)) return [];
   return placesAt(root, 'spec.rules.*').flatMap((rule) => {
     const refs = placesAt(rule, 'backendRefs.*');
     const isChanged = [rule, ...refs].some((one) => isIncomplete(one) || getIn(one, 'filters') !== undefined);
@@ -85,7 +99,9 @@ function gatewayPaths(root: Cursor): readonly PlainPath[] {
 
 function istioPaths(root: Cursor): readonly PlainPath[] {
   return placesAt(root, 'spec.http.*').flatMap((rule) => {
-    const others = ['rewrite', 'redirect', 'delegate', 'directResponse'].some((key) => getIn(rule, key) !== undefined);
+    const others = ['rewrite', 'redirect', 'delegate', 'directResponse', 'fault'].some(
+      (key) => getIn(rule, key) !== undefined,
+    );
     if (others || isIncomplete(rule)) return [];
     const services = placesAt(rule, 'route.*.destination.host').map((host) => {
       const [name, namespace] = (writtenText(host) ?? '').split('.');
@@ -100,7 +116,7 @@ function istioPaths(root: Cursor): readonly PlainPath[] {
 function traefikPaths(root: Cursor): readonly PlainPath[] {
   return placesAt(root, 'spec.routes.*').flatMap((route) => {
     const at = getIn(route, 'match');
-    const [, path, ...others] = /PathPrefix\(`([^`]+)`\)(.*PathPrefix)?/.exec(writtenText(at) ?? '') ?? [];
+    const [, path, ...others] = /(?<!!\s*\(?)PathPrefix\(`([^`]+)`\)(.*PathPrefix)?/.exec(writtenText(at) ?? '') ?? [];
     if (at === undefined || path === undefined || others.some((one) => one !== undefined)) return [];
     if (isIncomplete(route) || getIn(route, 'middlewares') !== undefined) return [];
     const services = placesAt(route, 'services.*').map((one) =>

@@ -139,8 +139,10 @@ function withoutDraft(flags: ReadonlyMap<string, Flag>): FlagConflict | undefine
 function configWithoutDraft(flags: ReadonlyMap<string, Flag>): FlagConflict | undefined {
   const flag = flags.get('speculative-config');
   const value = flag?.value ?? '';
+  // Each field may have its own flag.
+  const isSplit = [...flags.keys()].some((name) => name.startsWith('speculative-config.'));
   const [, method] = /"method" *: *"(eagle3?|medusa|draft_model)"/.exec(value) ?? [];
-  if (flag === undefined || method === undefined || !/^\{.*\}$/s.test(value) || /"model" *:/.test(value))
+  if (flag === undefined || method === undefined || isSplit || !/^\{.*\}$/s.test(value) || /"model" *:/.test(value))
     return undefined;
   return { flag, problem: `with method ${method} needs a model in its JSON` };
 }

@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { baseName, type Word } from '../command/shell.ts';
 import { programWords } from '../command/wrappers.ts';
 import { commandsIn } from '../model/process-input.ts';
@@ -19,8 +20,9 @@ export interface StrayClone {
 
 /** The clone into a folder that has the name of a mounted one, but is another, which nothing else of the command names. */
 export function strayClone(container: Container, podSet: PodSet): StrayClone | undefined {
-  const { command, args, volumeMounts } = container;
-  const text = [...command, ...args].map(({ value }) => value).join('\n');
+  const { command, args, env, volumeMounts } = container;
+  // The program may read the place of its files from a variable.
+  const text = [...command, ...args, ...env.flatMap(({ value }) => value ?? [])].map(({ value }) => value).join('\n');
   if (!/\bgit\b.*\bclone\b/.test(text) || mayMountMore(container) || !usesGpus(container, podSet)) return undefined;
   for (const one of commandsIn(container)) {
     const words = programWords(one);
@@ -35,7 +37,8 @@ export function strayClone(container: Container, podSet: PodSet): StrayClone | u
     const [mount, ...others] = volumeMounts.filter(
       (each) => nameOf(each.mountPath).toLowerCase() === name.toLowerCase(),
     );
-    if (mount === undefined || others.length > 0 || text.includes(mount.mountPath)) continue;
+    if (mount === undefined || others.length > 0 || forFiles.has(name.toLowerCase()) || text.includes(mount.mountPath))
+      continue;
     // In an unknown folder, only another spelling is certainly another one.
     if (path.startsWith(unknownRoots.image) && nameOf(mount.mountPath) === name) continue;
     const volume = volumeNamed(podSet, mount.name);
@@ -43,6 +46,12 @@ export function strayClone(container: Container, podSet: PodSet): StrayClone | u
   }
   return undefined;
 }
+
+/** Names of volumes for the files of any program, whose settings may have the path. */
+const forFiles = wordSet(
+  'data dataset datasets model models checkpoint checkpoints weights output outputs result results log logs cache',
+  'config configs workspace work scripts code src storage shared home',
+);
 
 /** Whether a container has GPUs, also by their device files. */
 function usesGpus(container: Container, podSet: PodSet): boolean {

@@ -1,5 +1,5 @@
 import { isSlip } from '../catalog/spelling.ts';
-import { wordSet } from '../catalog/word-patterns.ts';
+import { oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { wantedLabels } from '../evidence/pod-selectors.ts';
 import { isPodSpec, isWholePod } from '../evidence/rejection.ts';
 import { hasAffinityOrSpread, isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
@@ -110,8 +110,14 @@ export default defineRule({
 
 /** A name in capitals alone may be a placeholder. */
 function isMixedCase({ value, at }: Located<string>): boolean {
-  return !isUnknown(at) && /^[A-Za-z0-9.-]+$/.test(value) && /[A-Z]/.test(value) && /[a-z0-9]/.test(value);
+  if (isUnknown(at) || sketchedName.test(value)) return false;
+  return /^[A-Za-z0-9.-]+$/.test(value) && /[A-Z]/.test(value) && /[a-z0-9]/.test(value);
 }
+
+/** Words to replace: `worker-X`, `nodeN`, `YOUR-node`. */
+const sketchedName = new RegExp(
+  `(?:^|[-.])(?:${oneOf('X+ N YOUR MY NAME NODE HOST HOSTNAME REPLACE CHANGE CHANGEME TODO')})(?:$|[-.])|[a-z](?:X+|N)$`,
+);
 
 /** Reports a hostname with uppercase letters, which the kubelet writes in lowercase. */
 function checkCase({ value, at }: Located<string>, { document, report }: PodSetContext): void {

@@ -221,15 +221,18 @@ function reportShellForm(container: Container, words: readonly Located<string>[]
 }
 
 /** Reports `$(date +%F)`, the output of a command in shells, among the arguments of a program. */
-function reportCommands({ command }: Container, words: readonly Located<string>[], context: PodSetContext): void {
+function reportCommands({ command, env }: Container, words: readonly Located<string>[], context: PodSetContext): void {
   // The entrypoint of an image may be a script that evaluates its arguments.
   if (!readsArguments.has(baseName(command[0]?.value ?? '').replace(/^(python)[\d.]+$/, '$1'))) return;
+  // Code may hand it to a shell.
+  if (words.some(({ value }) => value === '-c')) return;
   for (const word of words) {
     const [written] =
       /(?<!\$)\$\((?:date|hostname|nproc|whoami|pwd|uuidgen|nvidia-smi|cat) ?[^()]*\)/.exec(word.value) ?? [];
     // `%Y%m%d` looks like a placeholder.
     const isDate = written?.startsWith('$(date') === true;
     if (written === undefined || (!isDate && isTemplated(word.at)) || /\n/.test(word.value)) continue;
+    if (env.some(({ name }) => written === `$(${name})`)) continue;
     const start = word.value.indexOf(written);
     const span = spanInScalar(context.document, word, { start, end: start + written.length });
     const message = `Only a shell runs ${shorten(written, 50)}: the program gets this literal text`;

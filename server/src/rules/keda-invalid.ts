@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
 import { isTimeZone } from '../evidence/time-zones.ts';
 import { isUnknown } from '../evidence/written.ts';
@@ -103,8 +104,9 @@ export default defineRule({
     const target = kind === 'ScaledObject' ? targetOf(manifest, context.crossReferences) : undefined;
     if (target?.facts.devices === 0) return;
     const ceiling = kind === 'ScaledObject' ? getIn(root, 'spec', 'maxReplicaCount') : undefined;
+    const isFormula = getIn(root, 'spec', 'advanced', 'scalingModifiers') !== undefined;
     for (const trigger of items(getIn(root, 'spec', 'triggers'))) {
-      checkTrigger(trigger, context);
+      checkTrigger(trigger, isFormula, context);
       checkCron(trigger, ceiling, context);
     }
     if (target !== undefined && !target.siblingFolder) checkOwner(manifest, target, context);
@@ -182,7 +184,11 @@ const required = table<TriggerSettings>({
   redis: { address: 'address', settings: ['listName'] },
 });
 
-function checkTrigger(trigger: Cursor, { report }: RuleContext): void {
+/** Not needed with `scalingModifiers`. https://keda.sh/docs/latest/reference/scaledobject-spec/#scalingmodifiers */
+const targets = wordSet('threshold targetValue');
+
+/** @param isFormula whether a formula over all triggers has the only target */
+function checkTrigger(trigger: Cursor, isFormula: boolean, { report }: RuleContext): void {
   const metadata = getIn(trigger, 'metadata');
   const type = asString(getIn(trigger, 'type')) ?? '';
   if (metadata?.node.kind !== 'map' || isIncomplete(trigger) || isIncomplete(metadata)) return;
@@ -190,7 +196,7 @@ function checkTrigger(trigger: Cursor, { report }: RuleContext): void {
   const { address = '', isOwn, settings = [], isOpen } = required[type] ?? {};
   // KEDA reads some settings from the environment, under a longer name.
   const isMissing = (setting: string) => !fields.some((field) => field.startsWith(setting.toLowerCase()));
-  const missing = settings.filter(isMissing);
+  const missing = settings.filter((setting) => isMissing(setting) && !(isFormula && targets.has(setting)));
   // A sketch leaves the address out, and more.
   const isSketch = isMissing(address) && !(isOwn && missing.length === 0);
   if (isSketch || (isOpen && getIn(trigger, 'authenticationRef') !== undefined)) return;

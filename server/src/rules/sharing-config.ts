@@ -151,6 +151,8 @@ function check(config: EmbeddedConfig, context: Pick<DocumentContext, 'report'>)
 function checkVersion({ root, spanOf: spanIn }: EmbeddedConfig, { report }: Pick<DocumentContext, 'report'>): void {
   const at = getIn(root, 'version');
   const version = asText(at) ?? '';
+  // Other programs may also have settings for sharing.
+  if (['timeSlicing', 'mps'].every((method) => getIn(root, 'sharing', method) === undefined)) return;
   if (at === undefined || isTemplated(at) || version === 'v1' || version === '') return;
   report({
     message: `The device plugin reads only version v1, not ${shorten(version, 12)}: it does not start`,
