@@ -23,14 +23,15 @@ export function foldersForFiles(
   if (candidates.length === 0) return [];
   const lines = [...command, ...args, ...env.flatMap(({ value }) => value ?? [])];
   if ([getIn(at, 'command'), getIn(at, 'args')].some(isUnseen) || lines.some((one) => isTemplated(one.at))) return [];
+  // The program may know that it is a folder, or a script may look.
+  if (lines.some(({ value }) => asks.test(value))) return [];
+  const uses = usesOfPaths(lines.map(({ value }) => value));
   return candidates.flatMap((mount) => {
     const volume = volumeNamed(podSet, mount.name);
     if (volume === undefined || !['configMap', 'secret', 'projected'].includes(volume.source ?? '')) return [];
     const path = mount.mountPath;
-    const uses = lines.flatMap(({ value }) => usesOf(path, value));
-    // The program may know that it is a folder, or a script may look.
-    if (uses.some((after) => after.startsWith('/')) || lines.some(({ value }) => asks.test(value))) return [];
-    const isNamed = uses.some((after) => !/^[\w.-]/.test(after));
+    if (uses.folders.has(path)) return [];
+    const isNamed = uses.named.has(path);
     const [, files = []] = filesOfVolume(volume, keysOf);
     const name = path.slice(path.lastIndexOf('/') + 1);
     const own = files.includes(name) ? name : undefined;
@@ -39,11 +40,17 @@ export function foldersForFiles(
   });
 }
 
-/** What follows each use of a path in a text, in which it is not the end of a longer path. */
-function usesOf(path: string, text: string): readonly string[] {
-  const parts = text.split(path);
-  return parts.slice(1).filter((_, index) => !/[\w.}-]$/.test(parts[index] ?? ''));
+/** The paths in texts, and the folders above them. */
+function usesOfPaths(texts: readonly string[]) {
+  const [named, folders] = [new Set<string>(), new Set<string>()];
+  for (const [path] of texts.flatMap((text) => [...text.matchAll(writtenPath)])) {
+    if (!path.endsWith('/')) named.add(path);
+    for (let end = path.indexOf('/', 1); end !== -1; end = path.indexOf('/', end + 1)) folders.add(path.slice(0, end));
+  }
+  return { named, folders };
 }
+
+const writtenPath = /(?<![\w.}-])(?:\/[\w.@+-]{1,255}){1,32}\/?/g;
 
 /** A path with the ending of a file that programs read: `/etc/app/config.yaml`. */
 const isFile = new RegExp(
