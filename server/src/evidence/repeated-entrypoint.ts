@@ -44,9 +44,9 @@ export function repeatedEntrypoint(
   return known !== undefined && baseName(first) === known.program ? { program: known.program, words: 1 } : undefined;
 }
 
-/** The first words of llama.cpp's script of tools. https://github.com/ggml-org/llama.cpp/blob/master/.devops/tools.sh */
-const tools = wordSet(
-  '--convert -c --quantize -q --run -r --run-legacy -l --bench -b --perplexity -p --all-in-one -a --server -s --tools',
+/** Flags of llama.cpp's server, none of which starts a tool. https://github.com/ggml-org/llama.cpp/blob/master/.devops/tools.sh */
+const ofServer = wordSet(
+  '-m --model -hf --hf-repo -mu --model-url --host --port -ngl --n-gpu-layers --gpu-layers --ctx-size --alias --metrics',
 );
 
 /** The first argument of an image that starts another program than the arguments are for. */
@@ -67,8 +67,8 @@ export function foreignStart(image: string, args: readonly string[]): ForeignSta
     : isServer
       ? 'llama-server'
       : entrypoints.find((one) => one.image.test(repository))?.program;
-  // A word without a dash may be that of a newer script.
-  if (ofLlama.test(repository) && /^full\b/.test(tag) && /^--?[a-z]/.test(first) && !tools.has(first))
+  // Other words may be those of a newer script.
+  if (ofLlama.test(repository) && /^full\b/.test(tag) && ofServer.has(first.split('=', 1)[0] ?? ''))
     return {
       problem: `The image runs the tool that its first argument names, and ${first} is none: the container exits; put --server first`,
       isCommand: false,

@@ -132,6 +132,8 @@ function otherNode({ pod, selectors }: PodSet): { readonly name: string; readonl
   const [name, selector] = [asText(at), selectors.find(({ key }) => key === 'kubernetes.io/hostname')];
   if (at === undefined || name === undefined || isUnseen(at) || selector === undefined || selector.values.length === 0)
     return undefined;
+  // Some clouds name nodes by addresses or instances, but not hosts.
+  if (/^\d+(?:[.-]\d+){3}$|^i-[\da-f]{8}/.test(name)) return undefined;
   const differs = selector.values.every((one) => !isUnseen(one.at) && !isAlike(one.value, name));
   return differs ? { name: shorten(name, 30), selector } : undefined;
 }
