@@ -104,7 +104,7 @@ function checkAmazon(
   return [
     {
       at: nameAt,
-      message: `Without healthcheck-path, the load balancer checks / of ${titleOf(server.program)}, which has no page there: it takes no pod for healthy`,
+      message: `Without healthcheck-path, the load balancer checks / of ${titleOf(server.program)}, which has no page there: it considers no pod healthy`,
       // If no target is healthy, it sends requests to all of them.
       isInfo: true,
     },
@@ -119,7 +119,7 @@ function wrongPath(at: Cursor, server: ServerFacts): readonly BalancerMistake[] 
     path !== undefined &&
     (isForeignHealthPath(path, own) || (path === '/' && withoutPage.has(server.program)));
   if (!isWrong) return [];
-  const message = `The load balancer checks ${shorten(path, 30)} of ${own.name}, which answers ${own.status}: it takes no pod for healthy`;
+  const message = `The load balancer checks ${shorten(path, 30)} of ${own.name}, which answers ${own.status}: it considers no pod healthy`;
   return [{ at, message, meant: own.health }];
 }
 

@@ -70,7 +70,7 @@ export function foreignStart(image: string, args: readonly string[]): ForeignSta
   // Other words may be those of a newer script.
   if (ofLlama.test(repository) && /^full\b/.test(tag) && ofServer.has(first.split('=', 1)[0] ?? ''))
     return {
-      problem: `The image runs the tool that its first argument names, and ${first} is none: the container exits; put --server first`,
+      problem: `The image runs the tool that its first argument names, but ${first} is not one: the container exits; put --server first`,
       isCommand: false,
     };
   if (program === undefined || second === undefined) {

@@ -106,7 +106,7 @@ export default defineRule({
       const listed = [names.slice(0, -1).join(', '), names.at(-1)].filter((part) => part !== '').join(' and ');
       report({
         severity: 'warning',
-        message: `ClusterPolicy requires also ${listed}, which may be empty mappings: the API server rejects the object`,
+        message: `ClusterPolicy also requires ${listed}, which may be empty mappings: the API server rejects the object`,
         span: keySpanOf(operands.spec),
       });
     }
