@@ -102,6 +102,11 @@ export default defineRule({
     const at = getIn(found?.mount.at, 'mountPath');
     if (found === undefined || at === undefined || isTemplated(at)) return;
     const { path, mount } = found;
+    // The name is also a path, which a server looks up first: in its working directory, or below the root.
+    const folder = model?.split('/', 1)[0] ?? '';
+    const start = asText(getIn(container.at, 'workingDir'));
+    if (folder !== '' && (mount.mountPath.endsWith(`/${folder}`) || start?.startsWith(mount.mountPath) === true))
+      return;
     // An image of one's own may have another user, whose home this is.
     if (/\/\.cache(?:\/|$)/.test(mount.mountPath) && !isPublishers(container)) return;
     const gib = loader?.weightsGiB;
