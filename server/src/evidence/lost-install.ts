@@ -3,6 +3,7 @@ import { programWords } from '../command/programs.ts';
 import { allCommands, baseName, type SimpleCommand, type Word } from '../command/shell.ts';
 import { commandLineOf } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
+import { asBoolean, getIn } from '../yaml/cursor.ts';
 import { mayHaveVariables, mayRunMore } from './launch.ts';
 import { leavesFiles } from './lost-download.ts';
 
@@ -13,6 +14,8 @@ import { leavesFiles } from './lost-download.ts';
 export function lostInstall(container: Container): readonly [Word, Word] | undefined {
   if (container.type !== 'init' || mayHaveVariables(container) || mayRunMore(container)) return undefined;
   if (container.env.some(({ name }) => redirects.test(name))) return undefined;
+  // It may install a driver on the node.
+  if (asBoolean(getIn(container.at, 'securityContext', 'privileged')) === true) return undefined;
   // Someone else may read what is installed below a mount.
   if (container.volumeMounts.some(({ mountPath }) => holdsPrograms.test(mountPath))) return undefined;
   const { complete, statements } = commandLineOf(container);
