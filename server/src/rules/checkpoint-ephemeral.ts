@@ -214,7 +214,10 @@ function reportVolume(container: Container, { workload, podSet, report }: PodSet
   const { mountPath, volume, holdsCheckpoints } = found;
   if (holdsCheckpoints ? hasAccount(podSet) : !keepsNowhereElse(container, podSet)) return false;
   const isOnce = workload.retries === null || workload.retries.limit === 0;
+  // Of a job that is only called so, the code is unknown.
+  const isNamed = workload.roleFrom?.startsWith('name ') === true;
   report({
+    ...(isNamed && { severity: 'info' }),
     message:
       holdsCheckpoints && !isOnce
         ? `Checkpoints in ${shorten(mountPath, 50)} do not survive a pod restart: the emptyDir ends with the pod, and training starts again at step 0`
