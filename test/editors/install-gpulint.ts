@@ -34,15 +34,15 @@ export function editorEnvironment(folder: string, seen: string): NodeJS.ProcessE
 export const pod = `apiVersion: v1
 kind: Pod
 metadata:
-  name: trainer
+  name: render
 spec:
   restartPolicy: Never
   nodeSelector:
     nvidia.com/gpu.product: NVIDIA-A100-SXM4-40GB
   containers:
-    - name: trainer
-      image: ghcr.io/example/trainer:1.0
-      command: [python, train.py]
+    - name: render
+      image: ghcr.io/example/render:1.0
+      command: [python, render.py]
       resources:
         requests:
           nvidia.com/gpu: 1
