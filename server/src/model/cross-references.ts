@@ -97,7 +97,7 @@ export interface CrossReferences {
   /** The Services of the same file and namespace with almost this name: misspelled, or with another word for a Service. */
   servicesLike(namespace: string | null, name: string): readonly Referenced<ServiceFacts>[];
   /** The only Service of a name, if it is in the same file, but in another namespace. */
-  serviceElsewhere(namespace: string | null, name: string): InNamespace<Table<string>> | undefined;
+  serviceElsewhere(namespace: string | null, name: string): StrayService | undefined;
   /** The name of the only Service, or of the only workload whose pods have these labels, if it is in the same file, but in another namespace. */
   labeledElsewhere(
     what: 'service' | 'workload',
@@ -277,6 +277,12 @@ export interface QueueFacts {
   readonly flavors: readonly string[];
   /** The largest quota of one flavor, by resource; empty if the queue may borrow from others. */
   readonly largest: Table<number>;
+}
+
+/** A Service in another namespace, with its selector. */
+export interface StrayService extends InNamespace<Table<string>> {
+  /** The file has a workload of its name, other than in the namespace from which the lookup starts: it may have these pods. */
+  readonly hasWorkload: boolean;
 }
 
 /** The same cross-references with other answers to some questions. */

@@ -147,7 +147,8 @@ function reportNamespace(podSet: PodSet, name: string, context: PodSetContext): 
   for (const serviceName of serviceNames(name)) {
     const service = crossReferences.serviceElsewhere(namespace, serviceName);
     const selector = Object.entries(service?.facts ?? {});
-    if (service === undefined || selector.length === 0 || missedLabels(selector, podSet, workload).length > 0) continue;
+    if (service === undefined || service.hasWorkload || selector.length === 0) continue;
+    if (missedLabels(selector, podSet, workload).length > 0) continue;
     if (crossReferences.keptRunning(service.namespace, service.facts).length > 0) continue;
     const object = `Service ${shorten(serviceName, 24)}`;
     const [there, here] = [shorten(service.namespace ?? '', 24), shorten(namespace ?? '', 24)];

@@ -1,5 +1,5 @@
 import { either } from '../catalog/word-patterns.ts';
-import type { Dangling, InNamespace, Referenced, ServiceFacts } from '../model/cross-references.ts';
+import type { Dangling, InNamespace, Referenced, ServiceFacts, StrayService } from '../model/cross-references.ts';
 import { isClusterKind } from '../model/kinds/index.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { once } from '../model/once.ts';
@@ -215,14 +215,19 @@ const serviceNamespaces = once((summary: FileSummary): ReadonlySet<string | null
 });
 
 /** The only Service of a name, if it is in the same file, but in another namespace. */
-export function serviceElsewhere(
-  scope: Scope,
-  namespace: string | null,
-  name: string,
-): InNamespace<Table<string>> | undefined {
+export function serviceElsewhere(scope: Scope, namespace: string | null, name: string): StrayService | undefined {
   const found = strayObject(scope, ['/Service'], namespace, name);
   const selects = found && factsAs(found.object, 'service')?.selects;
-  return found && selects ? { namespace: found.object.namespace, facts: selects } : undefined;
+  if (found === undefined || !selects) return undefined;
+  return { namespace: found.object.namespace, facts: selects, hasWorkload: hasOther(scope, namespace, name) };
+}
+
+/** Whether the file has another workload of this name: its namespace and labels may be those of a template. */
+function hasOther({ workspace, key }: Scope, namespace: string | null, name: string): boolean {
+  workspace.dependOn(labeledKinds.workload);
+  const objects = workspace.file(key)?.summary.objects() ?? [];
+  const isWorkload = ({ kind }: ObjectSummary) => labeledKinds.workload.some((one) => one === kind);
+  return objects.some((one) => one.name === name && isWorkload(one) && one.namespace !== namespace);
 }
 
 /** The kinds of the objects that have labels for others to select. */

@@ -218,7 +218,7 @@ const answers: CrossReferences & ThisType<CrossReferences & Asked> = {
   serviceElsewhere(namespace, name) {
     const { scope } = this.asks;
     if (!this.asks.readOne(serviceKinds, ['strays', namespace], () => hasStrays(scope, namespace))) return undefined;
-    return this.asks.read(movedKinds, ['serviceElsewhere', namespace, name], () =>
+    return this.asks.read([...movedKinds, ...labeledKinds.workload], ['serviceElsewhere', namespace, name], () =>
       serviceElsewhere(scope, namespace, name),
     );
   },
