@@ -23,7 +23,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * A container has no terminal, so `apt-get install` without `-y` and `huggingface-cli login` without a token stop at their question. `conda activate` is a function that only interactive shells
  * load. The images of CUDA, PyTorch and Python have no lists of packages, so nothing is installed before `apt-get update`. In images of Debian and Ubuntu, `sh` is dash, which does not know `source`, `[[` or `pipefail`. `git clone` fails if the folder exists, as it does
- * on a volume after the first run. `vllm server` is none of vLLM's commands, and the newest release of `huggingface_hub` has `hf` instead of `huggingface-cli`. The program after such a command never starts, or starts without its environment.
+ * on a volume after the first run. vLLM has no command `server`, and the newest release of `huggingface_hub` has `hf` instead of `huggingface-cli`. The program after such a command never starts, or starts without its environment.
  *
  * ```yaml invalid
  * apiVersion: v1

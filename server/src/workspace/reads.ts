@@ -53,7 +53,7 @@ class Recording implements Recorder {
 
   hasHad(kinds: readonly string[]): boolean {
     if (this.#absent.includes(kinds)) return false;
-    // Stamps only grow: what there has been, there has been for ever.
+    // Stamps only grow: once a kind has been in the workspace, this answer never changes back.
     if (this.#workspace.stampOf(kinds) > 0) return true;
     this.#absent.push(kinds);
     return false;

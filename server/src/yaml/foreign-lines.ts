@@ -85,7 +85,7 @@ export function lookalike(text: string, { start }: Span): YamlProblem | undefine
   return undefined;
 }
 
-/** A dash on the line above that starts no item, because the space behind it is none: its other keys are then indented for nothing. */
+/** A dash on the line above that starts no item, because what follows it only looks like a space: the keys below it are then indented too far. */
 export function itemAbove(text: string, { start }: Span): YamlProblem | undefined {
   const above = /([^\n]*)\n(?:[ \t]*#[^\n]*\n)*[^\n]*$/.exec(text.slice(Math.max(0, start - 1000), start));
   if (above === null || !/^[ \t]*-[\u00a0\u2000-\u200a\u202f\u3000]/.test(above[1] ?? '')) return undefined;
