@@ -24,6 +24,7 @@ export interface DocumentAnalysis {
   readonly item: boolean;
   /** The template actions of earlier documents that apply in this one. */
   readonly opened: string | undefined;
+  /** An action in it that opens a block without an end, or ends none, in the whole file. */
   readonly unbalanced: YamlProblem | undefined;
   /** The document names no accelerators, but is used by pods in its file that request them. */
   readonly servesOthers: boolean;
