@@ -65,6 +65,20 @@ it('is kept in the cache of the user, whom alone it belongs to, and read by the 
   expect(kept()).toEqual(files);
 });
 
+it('still has the code of the start after a long session', () => {
+  const collect = path.join(home, 'collect.cjs');
+  // V8 drops code after six collections that it starts itself.
+  const fill =
+    'for (let kept = [], times = 0; times < 300; times++) kept = [...kept.slice(-3), new Array(1e6).fill(0)];';
+  fs.writeFileSync(collect, `process.on('exit', () => { ${fill} });`);
+  const [short, long] = [[], ['--require', collect]].map((flags, index) => {
+    const folder = path.join(home, String(index));
+    expect(run({ NODE_COMPILE_CACHE: folder }, flags).status).toBe(0);
+    return kept(folder).reduce((sum, file) => sum + fs.statSync(file).size, 0);
+  });
+  expect(long).toBeGreaterThan(0.98 * (short ?? Number.NaN));
+});
+
 it('is made again when it is damaged or cut off', () => {
   const first = run();
   const file = keptCommands();
