@@ -43,9 +43,16 @@ const keepCompiled = '--no-flush-bytecode';
  */
 const collectSooner = '--heap-growing-percent=50';
 
+/**
+ * V8 compiles what runs often once more, with the functions that it calls. Here, these are many small ones that run a few times each: the compiler
+ * takes a fifth of an edit's processor time and 5 MB, and no edit gets faster.
+ */
+const inlineNothing = '--max-inlined-bytecode-size-cumulative=0';
+
 /** Runs the language server, which stays in memory for hours. */
 export function runServer(): void {
   setFlagsFromString(collectSooner);
+  setFlagsFromString(inlineNothing);
   runBundle('language-server.js');
 }
 
