@@ -22,7 +22,19 @@ const neverInVllm = wordSet(
   'continuous-batching enable-continuous-batching enable-paged-attention use-paged-attention enable-flash-attention',
   'use-flash-attention enable-speculative-decoding max-num-paddings enable-metrics',
   'enable-flash-attn flash-attention cuda-graph enable-cuda-graph enable-tensor-parallel enable-kv-cache use-gpu',
+  // Those of other servers, of requests and of llama.cpp.
+  'workers num-workers worker-count batch-size max-tokens max-new-tokens temperature top-p top-k',
+  'n-gpu-layers num-gpu-layers gpu-layers threads enable-cors cors-allow-origins kv-cache-size prometheus-port',
 );
+
+/** vLLM always exports its metrics, at the port of the API. https://docs.vllm.ai/en/latest/usage/metrics/, 2026-11-29 */
+const ofMetrics = /^(?:metrics?|prometheus)-/;
+
+/** Whether vLLM never had a flag. Only its first server, without the API of OpenAI, has a level of its log. */
+function neverOfVllm(name: string, { command, args }: Container): boolean {
+  if (name !== 'log-level') return ofMetrics.test(name);
+  return ![...command, ...args].some(({ value }) => value.includes('vllm.entrypoints.api_server'));
+}
 
 /** Switches of vLLM for what SGLang does by default. https://docs.sglang.io/advanced_features/server_arguments.html, 2026-11-29 */
 const neverInSglang = wordSet(
@@ -46,7 +58,7 @@ export function outdatedFlags(program: string, flags: readonly Flag[], container
   const written = flags.filter(({ isVariable, word }) => !isVariable && word.text.startsWith('-'));
   if (program === 'llama-server') return written.flatMap((flag) => bareFlashAttention(flag, container) ?? []);
   const unknown = written.flatMap((flag) =>
-    never.get(program)?.has(flag.name) === true
+    never.get(program)?.has(flag.name) === true || (program === 'vllm' && neverOfVllm(flag.name, container))
       ? [{ flag, problem: `${titleOf(program)} has no flag --${flag.written}`, isCertain: true, canGo: true }]
       : [],
   );

@@ -1,9 +1,12 @@
 import { imageParts } from '../catalog/images.ts';
 import { meantVariable } from '../catalog/variable-names.ts';
-import { wordSet } from '../catalog/word-patterns.ts';
+import { oneOf, wordSet } from '../catalog/word-patterns.ts';
+import { programWords } from '../command/programs.ts';
+import { allCommands, readCommandLine } from '../command/shell.ts';
+import { processInput } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { getIn, isTemplated, isUnseen } from '../yaml/cursor.ts';
-import { soleServer } from './sole-server.ts';
+import { soleServer, startedServers } from './sole-server.ts';
 import { variableUsers } from './variable-users.ts';
 
 /** A variable that Ollama does not read. */
@@ -43,13 +46,29 @@ export function listedOllamaModels(container: Container): Container['env'][numbe
   const lines = [...command, ...args];
   const isSeen = ![getIn(at, 'command'), getIn(at, 'args')].some(isUnseen) && !lines.some((one) => isTemplated(one.at));
   const isRead = variableUsers(container).some((text) => text.includes('OLLAMA_MODELS'));
-  return isSeen && !isRead && soleServer(container)?.program === 'ollama' ? value : undefined;
+  return isSeen && !isRead && runsOllamaAlone(container) ? value : undefined;
 }
 
-/** A folder may have spaces in its name. */
-function isList(text: string): boolean {
-  return text.startsWith('/') ? /[,:]|\s\//.test(text) : /[,:\s]/.test(text);
+/** Whether Ollama is the server of a container, and nothing there runs a file that may read its variables. */
+function runsOllamaAlone(container: Container): boolean {
+  if (soleServer(container)?.program === 'ollama') return true;
+  const servers = startedServers(container);
+  const { command, args, env } = processInput(container);
+  const names = allCommands(readCommandLine(command, args, env).statements).map((one) => programWords(one)[0] ?? '');
+  const isPlain = names.every((name) => !name.includes('/') || /^\/(?:usr\/)?bin\//.test(name));
+  return servers.length > 0 && isPlain && servers.every(({ program }) => program === 'ollama');
 }
+
+/** A folder may have spaces in its name. A name alone is a folder of the working directory, unless it is that of a model. */
+function isList(text: string): boolean {
+  return text.startsWith('/') ? /[,:]|\s\//.test(text) : /[,:\s]/.test(text) || models.test(text);
+}
+
+/** https://ollama.com/library, 2026-11-29 */
+const models = new RegExp(
+  `^(?:${oneOf('llama[23][.\\d]* codellama tinyllama mistral mixtral qwen[23][.\\d]* gemma[23n\\d]* phi[34] llava gpt-oss nomic-embed-text')}` +
+    `|deepseek-(?:r1|coder|v3))$`,
+);
 
 /** The setting that the words of a name stand for; undefined for those that Ollama reads, and for unknown ones. */
 function meantBy(name: string): UnreadByOllama['meant'] | undefined {

@@ -20,12 +20,15 @@ export interface UnreadServerVariable {
   readonly fixes?: () => readonly (Fix | undefined)[];
 }
 
-/** @param mayGetMore whether others may add flags or variables, which only Ollama's own names exclude */
+/** Without a GPU, only the folder of Ollama matters: models that are lost are lost on CPUs also. */
 export function unreadServerVariables(
   container: Container,
-  mayGetMore: boolean,
+  /** Whether others may add flags or variables, which only Ollama's own names exclude, and whether the pod has accelerators. */
+  others: { readonly flags: boolean; readonly gpu: boolean },
   document: YamlDocument,
 ): readonly UnreadServerVariable[] {
+  const folder = folderOfOllama(container);
+  if (!others.gpu) return folder;
   const ofOllama = unreadByOllama(container).map(
     ({ name, meant, at }): UnreadServerVariable => ({
       severity: 'variable' in meant ? 'warning' : 'info',
@@ -33,19 +36,8 @@ export function unreadServerVariables(
       span: nameSpan(at),
     }),
   );
-  const listed = listedOllamaModels(container);
-  const folder: readonly UnreadServerVariable[] =
-    listed === undefined
-      ? []
-      : [
-          {
-            severity: 'warning',
-            message: `OLLAMA_MODELS is the folder of the models, not a list: Ollama looks for them in ${shorten(listed.value, 40)}`,
-            span: spanOf(listed.at),
-          },
-        ];
   const cache = cacheOfOllama(container);
-  if (mayGetMore) return [...ofOllama, ...folder, ...cache];
+  if (others.flags) return [...ofOllama, ...folder, ...cache];
   const ofImage = unreadByImage(container).map(
     ({ server, name, meant, at }): UnreadServerVariable => ({
       severity: 'warning',
@@ -65,6 +57,20 @@ export function unreadServerVariables(
     };
   });
   return [...ofOllama, ...folder, ...cache, ...ofImage, ...ofVllm];
+}
+
+/** Names of models, or several folders, in the place of the one folder. */
+function folderOfOllama(container: Container): readonly UnreadServerVariable[] {
+  const listed = listedOllamaModels(container);
+  if (listed === undefined) return [];
+  const what = /[,\s]|^\/.*:/.test(listed.value.trim()) ? 'a list' : 'the name of one';
+  return [
+    {
+      severity: 'warning',
+      message: `OLLAMA_MODELS is the folder of the models, not ${what}: Ollama looks for them in ${shorten(listed.value, 40)}`,
+      span: spanOf(listed.at),
+    },
+  ];
 }
 
 /** A quantized KV cache needs flash attention, which old releases turn on only if asked. https://docs.ollama.com/faq */

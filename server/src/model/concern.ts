@@ -38,6 +38,8 @@ const topics: readonly string[] = [
     'huggingface-cli',
     'hf download',
   ],
+  // The folder of Ollama's models, which is lost or misread on CPUs in the same way.
+  'OLLAMA_MODELS',
   // Device files of GPUs.
   ...['/dev/dri', '/dev/kfd'],
 ];

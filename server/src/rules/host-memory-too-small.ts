@@ -27,7 +27,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * `memory` is the memory of the node, not of the GPU. A server with PyTorch and CUDA takes several GiB of it before it has loaded any
  * weights, and the weights pass through it. The kernel kills a process that exceeds the limit, so the server never becomes ready while it
  * holds its GPU. Training with such a limit is killed and restarted in the same way. At 1 GiB or less per GPU, whatever is trained or served with PyTorch, the
- * severity is info: the framework alone takes about that much; so do the processes of Ray's head. A model server with 256 MiB or less loads no model,
+ * severity is info: the framework alone takes about that much; so do the processes of Ray's head. A model server with 256 MiB or less, and vLLM or SGLang with 2 GiB or less, loads no model,
  * with or without a GPU. Weights that a server moves there (`--cpu-offload-gb`) count in full. So it is for a volume in memory, such as /dev/shm, whose `sizeLimit` is above the
  * limit of its container: what is written there counts against the limit.
  *
@@ -140,13 +140,15 @@ export default defineRule({
 function checkOwnNeeds(container: Container, limit: Cursor, bytes: number, context: PodSetContext): boolean {
   const written = `A memory limit of ${shorten(asText(limit) ?? '', 20)}`;
   const isHead = bytes <= leastOfHead && isRayHead(container, context);
-  const server = bytes <= leastOfServer ? serverOf(container) : undefined;
+  const named = bytes <= leastOfEngine ? serverOf(container) : undefined;
+  const isEngine = engines.has(named ?? '');
+  const server = isEngine || bytes <= leastOfServer ? named : undefined;
   if (!isHead && server === undefined) return false;
   context.report({
     ...(isHead && { severity: 'info' }),
     message: isHead
       ? `${written} is likely too small for Ray's head: its own processes take about 1 GiB, and without them the cluster is lost`
-      : `${written} is too small for ${server}: the kernel kills it as soon as it loads a model`,
+      : `${written} is too small for ${server}: the kernel kills it ${isEngine ? 'before' : 'as soon as'} it loads a model`,
     span: spanOf(limit),
   });
   return true;
@@ -262,6 +264,11 @@ const leastOfHead = 2 ** 30;
 
 /** Less than any chat model needs next to its weights: the server, its buffers and the KV cache. */
 const leastOfServer = 2 ** 28;
+
+/** What the processes of an engine take before any weights: the API and the engine, each with PyTorch, and the engine with CUDA. */
+const leastOfEngine = 2 ** 31;
+
+const engines = wordSet('vllm sglang');
 
 /** What PyTorch takes with CUDA, per process, before its data; there is usually one process per GPU. */
 const leastPerGpu = 2 ** 30;

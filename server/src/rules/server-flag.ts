@@ -107,8 +107,9 @@ export default defineRule({
   severity: 'error',
   judgesWords: true,
   container(container, context) {
-    if (container.type !== 'app' || !requestsAccelerators(context.podSet)) return;
+    if (container.type !== 'app') return;
     reportVariables(container, context);
+    if (!requestsAccelerators(context.podSet)) return;
     reportLauncher(container, context);
     const lines = [...container.command, ...container.args];
     if (lines.length === 0 || lines.some(({ at }) => isTemplated(at))) return;
@@ -241,9 +242,9 @@ function reportUnfit(container: Container, program: string, flags: readonly Flag
 }
 
 /** Reports variables in the place of flags. */
-function reportVariables(container: Container, { workload, document, report }: PodSetContext): void {
-  if (!runsAsWritten(workload)) return;
-  for (const found of unreadServerVariables(container, mayGetMore(container, workload), document)) report(found);
+function reportVariables(container: Container, { workload, podSet, document, report }: PodSetContext): void {
+  const others = { flags: mayGetMore(container, workload), gpu: requestsAccelerators(podSet) };
+  for (const one of runsAsWritten(workload) ? unreadServerVariables(container, others, document) : []) report(one);
 }
 
 /** Whether others may add flags: a template, other values, or those who use a ServingRuntime. */
