@@ -54,6 +54,15 @@ const endings: readonly (readonly [organization: string, name: RegExp, meant: st
   ['microsoft', /^(Phi-3\.5-mini|Phi-4-mini)$/i, '$1-instruct'],
 ];
 
+/** Series without other copies than the named ones, and the formats that they do not have. */
+const formats: readonly (readonly [organization: string, name: RegExp])[] = [
+  // Its only copy in another format is Llama 3.1 405B in FP8; those for phones have other words.
+  ['meta-llama', /^(?:Meta-)?Llama-(?:2|3(?:\.[1-3])?)-(?!405b)[\w.-]*-(?:AWQ|GPTQ|GGUF|FP8|bnb-4bit)(?:-|$)/i],
+  ['mistralai', /^(?:Mistral-7B|Mixtral-8x)[\w.-]*-(?:AWQ|GPTQ|GGUF|FP8|bnb-4bit)(?:-|$)/i],
+  ['qwen', /^Qwen(?:2|2\.5)-(?:(?:Coder|VL|Math)-)?[\d.]+B(?:-Instruct)?-(?:FP8|bnb-4bit)(?:-|$)/i],
+  ['google', /^gemma-(?:2-|3-|1\.1-)?\d+b(?:-it)?-(?:AWQ|GPTQ|FP8|bnb-4bit)(?:-|$)/i],
+];
+
 /** Meta's own format, without a config.json. https://huggingface.co/meta-llama/Llama-2-7b */
 const metaFormat = /^(Llama-2-\d+b(?:-chat)?)$/i;
 
@@ -68,6 +77,8 @@ export function unpublishedName(name: string): UnpublishedName | undefined {
     const meant = size === undefined ? undefined : `${prefix}${own.replace(written, String(size))}`;
     return { meant, isOtherFormat: false };
   }
+  if (formats.some(([publisher, pattern]) => publisher === owner && pattern.test(own)))
+    return { meant: undefined, isOtherFormat: false };
   const ending = endings.find(([publisher, pattern]) => publisher === owner && pattern.test(own));
   if (ending !== undefined) return { meant: `${prefix}${own.replace(ending[1], ending[2])}`, isOtherFormat: false };
   return owner === 'meta-llama' && metaFormat.test(own) ? { meant: `${name}-hf`, isOtherFormat: true } : undefined;

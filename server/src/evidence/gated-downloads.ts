@@ -21,7 +21,9 @@ export function isGated(name: string): boolean {
 
 /** By organization. https://vladmandic.github.io/sdnext-docs/Gated/, https://github.com/black-forest-labs/flux */
 const gatedNames = table<RegExp>({
-  google: /^(?:gemma-(?:2b|7b|1\.1|2-|3)|codegemma|paligemma|embeddinggemma)/,
+  google: /^(?:gemma-(?:2b|7b|1\.1|2-|3)|codegemma|paligemma|embeddinggemma|recurrentgemma|shieldgemma|medgemma)/,
+  cohereforai: /^(?:c4ai-command-r|aya-(?:23|expanse))/,
+  coherelabs: /^(?:c4ai-command-[ar]|aya-(?:23|expanse))/,
   'black-forest-labs': /^flux\.1-(?:\w+-)?dev$/,
   stabilityai: /^stable-diffusion-3(?:\.5)?-/,
 });

@@ -2,7 +2,7 @@ import { unpublishedName, unpublishedTag } from '../catalog/published-names.ts';
 import { isSlip } from '../catalog/spelling.ts';
 import { absentFile, absentModel, bareModel, relativeModel } from '../evidence/absent-model.ts';
 import { mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
-import { emptyModelVolume } from '../evidence/empty-model-volume.ts';
+import { unfilledVolume } from '../evidence/hidden-models.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
 import { lostDownload } from '../evidence/lost-download.ts';
 import { lostInstall } from '../evidence/lost-install.ts';
@@ -33,7 +33,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * The path is not below any mount, but almost the same as one: the volume with the model is mounted elsewhere. The server finds no model,
  * or takes the path for the name of a model on Hugging Face, and keeps failing at startup while it holds its GPUs. The same happens if the
  * path is in an emptyDir that no other container mounts: each new pod starts with an empty one. Triton starts without models. A script that
- * is mounted at `/scritps` is not found at `/scripts`. What an init container downloads to its own file system, or to an emptyDir that no other
+ * is mounted at `/scritps` is not found at `/scripts`. An emptyDir over the folder in which an image has its model hides that model. What an init container downloads to its own file system, or to an emptyDir that no other
  * container mounts, is gone when it ends, and so are packages that it installs, and what `git clone` writes next to the volume that is mounted for
  * it. The published images of servers have no models: without a volume at `/models`, nothing is there.
  * A name without an organization (`Qwen3-8B`) is not a model of Hugging Face, and one of Ollama (`llama3.1:8b`) is not a model of another server.
@@ -111,13 +111,10 @@ export default defineRule({
     if (container.type === 'init' && !isOpen && requestsAccelerators(podSet)) checkDownload(container, context);
     if (!isUser) return;
     checkPulls(container, context);
-    const empty = isOpen ? undefined : emptyModelVolume(container, podSet);
-    if (empty !== undefined) {
-      const { path, volume } = empty;
-      context.report({
-        message: `${shorten(path, 48)} is in an emptyDir that nothing fills (${shorten(volume.name, 40)}): the server finds no model there`,
-        span: keySpanOf(getIn(volume.at, 'emptyDir') ?? volume.at),
-      });
+    const unfilled = isOpen ? undefined : unfilledVolume(container, podSet, workload);
+    if (unfilled !== undefined) {
+      const { message, volume } = unfilled;
+      context.report({ message, span: keySpanOf(getIn(volume.at, 'emptyDir') ?? volume.at) });
       return;
     }
     // Overlays mount what their bases lack.
