@@ -86,7 +86,8 @@ export function isForModels({
   name,
   mountPath,
 }: Pick<Container['volumeMounts'][number], 'name' | 'mountPath'>): boolean {
-  const words = `${name} ${mountPath}`;
+  // The name of a user is not that of the files.
+  const words = `${name} ${mountPath.replace(/^\/home\/[\w.-]+(?=\/)/, '')}`;
   return !otherFiles.test(words) && modelFiles.test(words);
 }
 

@@ -94,6 +94,8 @@ export function flagConflict(
   container: Container,
 ): FlagConflict | undefined {
   const found = relations.get(program);
+  const ofWords = program === 'llama-server' ? joinedFlag(flags, container) : nodesWithoutAddress(program, flags);
+  if (ofWords !== undefined) return ofWords;
   // A variable or a file may hold the other flag.
   if (found === undefined || words.some(({ dynamic, text }) => dynamic || /^--config\b|^@/.test(text)))
     return undefined;
@@ -122,6 +124,28 @@ export function flagConflict(
   if (program === 'vllm') return smallBatch(byName, container) ?? configWithoutDraft(byName) ?? idleFlag(found, byName);
   if (program === 'sglang') return withoutDraft(byName);
   return program === 'llama-server' ? cacheWithoutFlash(byName, container) : undefined;
+}
+
+/**
+ * llama.cpp takes `--ctx-size=4096` for the name of a flag, at least in the builds until the end of 2025.
+ * https://github.com/gpustack/gpustack/issues/3741, 2026-11-29
+ */
+function joinedFlag(flags: readonly Flag[], { image }: Container): FlagConflict | undefined {
+  const flag = flags.find(
+    ({ word, valueWord, isVariable }) => !isVariable && word === valueWord && /^--[a-z][\w-]*=/i.test(word.text),
+  );
+  if (flag === undefined) return undefined;
+  const problem = 'and its value must be two arguments, without =';
+  const isOld = Number(/-b(\d{3,6})$/.exec(image?.value ?? '')?.[1] ?? Number.NaN) < 7300;
+  return { flag, problem, ...(!isOld && { result: 'the server does not start' }) };
+}
+
+/** Without an address, each node of SGLang waits at its own. https://docs.sglang.io/references/multi_node_deployment/multi_node.html, 2026-11-29 */
+function nodesWithoutAddress(program: string, flags: readonly Flag[]): FlagConflict | undefined {
+  const flag = program === 'sglang' ? flags.find(({ name }) => name === 'nnodes') : undefined;
+  if (!/^[2-9]$|^\d{2,3}$/.test(flag?.value ?? '') || flags.some(({ name }) => /^(?:dist|nccl)-init/.test(name)))
+    return undefined;
+  return flag && { flag, problem: `${flag.value} needs --dist-init-addr`, result: 'the nodes never find each other' };
 }
 
 /**

@@ -212,7 +212,11 @@ function reportFlags(container: Container, context: PodSetContext): void {
     severity: isKnown ? 'error' : 'warning',
     message: `"${shorten(first.value, 40)}"${more} is one argument: ${isKnown ? 'the program does not know this flag and does not start' : 'unless the image splits it, its program does not know this flag'}`,
     span: spanOf(first.at),
-    fixes: () => [fix('Join flags and values with =', 'safe', ...joined.map((one) => withEquals(document, one)))],
+    fixes: () =>
+      // llama.cpp does not read the form with =.
+      serverOfImage(container) === 'llama-server'
+        ? []
+        : [fix('Join flags and values with =', 'safe', ...joined.map((one) => withEquals(document, one)))],
   });
 }
 
@@ -233,6 +237,7 @@ const readsWords: ReadonlySet<string> = new Set([
   'sglang',
   'text-generation-launcher',
   'text-embeddings-router',
+  'llama-server',
 ]);
 
 function withEquals(document: YamlDocument, { value, at }: Located<string>): Edits {

@@ -1,5 +1,6 @@
 import { imageParts } from '../catalog/images.ts';
 import { ollamaSupport, vllmSupport } from '../catalog/server-support.ts';
+import { foreignModel } from '../evidence/foreign-models.ts';
 import { pulledByOllama } from '../evidence/pulled-models.ts';
 import { isBefore, isOllama, serverRelease } from '../evidence/server-release.ts';
 import { knownModel, servedModel } from '../model/served-model.ts';
@@ -8,12 +9,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A model server is older than the model that it loads.
+ * A model server has no code for its model: it is older than the model, or serves models of another kind.
  *
  * ## Why
  *
  * A server has code for each architecture. If its version predates the model, it stops at startup ("Model architectures are not
- * supported"), and the pod keeps restarting while it holds its GPUs.
+ * supported"), and the pod keeps restarting while it holds its GPUs. Text Embeddings Inference does not serve chat models, and Text
+ * Generation Inference does not serve models of embeddings.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -47,12 +49,13 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For models whose first release is not known from a source, for other servers and images, for tags that are not a release, and if the
+ * For models whose first release or kind is not known from a source, for other servers and images, for tags that are not a release, and if the
  * container installs something before it starts the server or its command is part of a template.
  *
  * ## Sources
  *
  * - [vLLM: release notes](https://github.com/vllm-project/vllm/releases)
+ * - [Text Embeddings Inference: supported models](https://huggingface.co/docs/text-embeddings-inference/supported_models)
  * - [vLLM: the first release with DeepSeek-V3](https://github.com/vllm-project/vllm/issues/11559)
  * - [Qwen: deployment with vLLM](https://qwen.readthedocs.io/en/v3.0/deployment/vllm.html)
  * - [MiniMax: deployment with vLLM](https://platform.minimax.io/docs/guides/text-vllm-deployment)
@@ -62,6 +65,14 @@ export default defineRule({
   severity: 'warning',
   container(container, { workload, report }) {
     const { image } = container;
+    const foreign = image && foreignModel(container, workload);
+    if (foreign !== undefined && image !== undefined) {
+      const lines = [...container.command, ...container.args, ...container.env.flatMap(({ value }) => value ?? [])];
+      const name = servedModel(container, workload).model?.name ?? '';
+      const place = lines.find(({ value }) => value.includes(name)) ?? image;
+      report({ message: foreign, span: spanOf(place.at) });
+      return;
+    }
     const release = serverRelease(container);
     if (image === undefined || release === undefined) return;
     const { model } = servedModel(container, workload);
