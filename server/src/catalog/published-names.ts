@@ -60,7 +60,6 @@ const formats: readonly (readonly [organization: string, name: RegExp])[] = [
   ['meta-llama', /^(?:Meta-)?Llama-(?:2|3(?:\.[1-3])?)-(?!405b)[\w.-]*-(?:AWQ|GPTQ|GGUF|FP8|bnb-4bit)(?:-|$)/i],
   ['mistralai', /^(?:Mistral-7B|Mixtral-8x)[\w.-]*-(?:AWQ|GPTQ|GGUF|FP8|bnb-4bit)(?:-|$)/i],
   ['qwen', /^Qwen(?:2|2\.5)-(?:(?:Coder|VL|Math)-)?[\d.]+B(?:-Instruct)?-(?:FP8|bnb-4bit)(?:-|$)/i],
-  ['google', /^gemma-(?:2-|3-|1\.1-)?\d+b(?:-it)?-(?:AWQ|GPTQ|FP8|bnb-4bit)(?:-|$)/i],
 ];
 
 /** Meta's own format, without a config.json. https://huggingface.co/meta-llama/Llama-2-7b */

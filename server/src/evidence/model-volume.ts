@@ -1,3 +1,4 @@
+import { imageParts } from '../catalog/images.ts';
 import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Volume } from '../model/workload.ts';
@@ -184,10 +185,24 @@ function downloadPath(container: Container, program: string): string | undefined
   const home = value('HF_HOME');
   if (home !== undefined) return absolute(home);
   if (program === 'text-generation-launcher') return '/data';
+  const ofImage = cacheOfImage(container);
+  if (ofImage !== undefined) return ofImage;
   const cache = value('XDG_CACHE_HOME');
   if (cache !== undefined) return absolute(`${cache}/huggingface`);
   return absolute(`${user}/.cache/huggingface`);
 }
+
+/** Where published images with another user, or with a variable for it, keep the cache of the hub; undefined for the home of root. */
+export function cacheOfImage({ image }: Pick<Container, 'image'>): string | undefined {
+  const { repository } = imageParts(image?.value ?? '');
+  return imageCaches.find(([name]) => repository === name || repository === `docker.io/${name}`)?.[1];
+}
+
+/** https://speaches.ai/installation/, https://github.com/michaelfeil/infinity/blob/8870ac7c8168/README.md */
+const imageCaches: readonly (readonly [repository: string, cache: string])[] = [
+  ['ghcr.io/speaches-ai/speaches', '/home/ubuntu/.cache/huggingface'],
+  ['michaelf34/infinity', '/app/.cache'],
+];
 
 /**
  * Servers that leave downloads to huggingface_hub, which does not read the variable of Transformers.

@@ -1,7 +1,7 @@
 import { imageParts } from '../catalog/images.ts';
 import { formatGiB } from '../cost/money.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
-import { isForModels, unusedModelVolume } from '../evidence/model-volume.ts';
+import { cacheOfImage, isForModels, unusedModelVolume } from '../evidence/model-volume.ts';
 import { otherUser, runsAsRoot } from '../evidence/root-images.ts';
 import { modelLoader } from '../evidence/server-start.ts';
 import { volumeNamed } from '../evidence/volume-lifetime.ts';
@@ -97,7 +97,8 @@ export default defineRule({
     const isOther = program === 'text-embeddings-router' || program === 'llama-server';
     const model = isOther ? servedModel(container, workload).model?.name : loader?.model;
     const isName = model !== undefined && /^[\w.-]+\/[\w.-]+(?::[\w.-]+)?$/.test(model) && !/^\.|\.gguf$/i.test(model);
-    if (program !== 'ollama' && !isName) return;
+    const isOwnCache = cacheOfImage(container) !== undefined;
+    if (program !== 'ollama' && !isName && !isOwnCache) return;
     const found = unusedModelVolume(container, podSet, program);
     const at = getIn(found?.mount.at, 'mountPath');
     if (found === undefined || at === undefined || isTemplated(at)) return;
@@ -108,11 +109,11 @@ export default defineRule({
     if (folder !== '' && (mount.mountPath.endsWith(`/${folder}`) || start?.startsWith(mount.mountPath) === true))
       return;
     // An image of one's own may have another user, whose home this is.
-    if (/\/\.cache(?:\/|$)/.test(mount.mountPath) && !isPublishers(container)) return;
+    if (/\/\.cache(?:\/|$)/.test(mount.mountPath) && !isOwnCache && !isPublishers(container)) return;
     const gib = loader?.weightsGiB;
     const what = model === undefined ? 'its models' : shorten(model.slice(model.indexOf('/') + 1), 40);
     const size = gib === undefined ? '' : ` (${formatGiB(gib)} GiB)`;
-    const isUnknown = gib === undefined && program !== 'ollama' && !isOther;
+    const isUnknown = gib === undefined && program !== 'ollama' && !isOther && !isOwnCache;
     const again = volumeNamed(podSet, mount.name)?.source === 'emptyDir' ? 'each restart' : 'each new pod';
     report({
       // OpenShift runs images as a user whose home is the root of the file system.
