@@ -70,6 +70,18 @@ const images: readonly ServerImage[] = [
     ],
   },
   {
+    // https://speaches.ai/configuration/
+    server: 'speaches',
+    repository: /(?:^|\/)(?:speaches-ai\/speaches|fedirz\/faster-whisper-server)$/,
+    settings: [
+      {
+        meant: 'WHISPER__COMPUTE_TYPE',
+        flags: [],
+        others: wordSet('COMPUTE_TYPE WHISPER_COMPUTE_TYPE ASR_QUANTIZATION'),
+      },
+    ],
+  },
+  {
     // https://docs.linuxserver.io/images/docker-faster-whisper/
     server: 'The image of faster-whisper',
     repository: /(?:^|\/)linuxserver\/faster-whisper$/,

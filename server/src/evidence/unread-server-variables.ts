@@ -1,4 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
+import { titleOf } from '../catalog/program-records.ts';
 import type { Container } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -45,13 +46,13 @@ export function unreadServerVariables(
       span: nameSpan(at),
     }),
   );
-  const ofVllm = unreadVariables(container).map(({ name, flag, at }): UnreadServerVariable => {
+  const ofVllm = unreadVariables(container).map(({ program, name, flag, at }): UnreadServerVariable => {
     const word = `--${flag}=$(${name})`;
     // Words after a command may belong to a shell.
     const isPlain = container.command.length === 0;
     return {
       severity: 'warning',
-      message: `vLLM does not read ${name}: without --${flag} it uses its default`,
+      message: `${titleOf(program)} does not read ${name}: without --${flag} it uses its default`,
       span: spanOf(getIn(at, 'name') ?? at),
       fixes: () => (isPlain ? [fix(`Add ${word}`, 'unsafe', addItem(document, container.at, 'args', word))] : []),
     };

@@ -128,7 +128,7 @@ export default defineRule({
 /** Whether the image is a server's own, which runs as root. */
 function isPublishers({ image }: Container): boolean {
   const { repository } = imageParts(image?.value ?? '');
-  return /^(?:docker\.io\/)?(?:vllm|lmsysorg|ollama|rocm|lmcache)\/|^ghcr\.io\/(?:huggingface|ggml-org|ggerganov)\//.test(
+  return /^(?:docker\.io\/)?(?:vllm|lmsysorg|ollama|rocm|lmcache)\/|^ghcr\.io\/(?:huggingface|ggml-org|ggerganov)\/|^nvcr\.io\/nim\//.test(
     repository,
   );
 }
