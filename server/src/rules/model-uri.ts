@@ -3,18 +3,18 @@ import { placesAt, writtenText } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import { mayBeValues } from '../model/values.ts';
 import { fix } from '../rewrite/fix.ts';
-import { type Cursor, getIn, isTemplated, isUnseen, rootCursor, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, getIn, isTemplated, isUnseen, items, keySpanOf, rootCursor, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { type DocumentContext, defineRule } from './rule.ts';
 
 /**
- * The address of a model has no scheme, or is that of a web page.
+ * The address of a model has no scheme, has one that its engine cannot load, or is that of a web page.
  *
  * ## Why
  *
  * Operators download a model by the scheme of its address: `hf://` from Hugging Face, `s3://` from a bucket, `pvc://` from a volume. They do not
- * know what `organization/model` is: the download fails, and the server never starts. The page of a model on huggingface.co is not the model.
+ * know what `organization/model` is: the download fails, and the server never starts. In KubeAI, `ollama://` is for the engine OLlama only, and some addresses need a `cacheProfile`. The page of a model on huggingface.co is not the model.
  *
  * ```yaml invalid
  * apiVersion: serving.kserve.io/v1beta1
@@ -70,14 +70,49 @@ export default defineRule({
     if (getIn(at, 'decode') !== undefined || getIn(at, 'prefill') !== undefined)
       check(getIn(at, 'modelArtifacts', 'uri'), 'the chart', context);
     for (const model of placesAt(at, 'catalog.*'))
-      if (getIn(model, 'resourceProfile') !== undefined) check(getIn(model, 'url'), 'KubeAI', context);
+      if (getIn(model, 'resourceProfile') !== undefined) {
+        check(getIn(model, 'url'), 'KubeAI', context);
+        checkKubeAi(model, context);
+      }
   },
   manifest({ apiVersion, kind, root }, context) {
     const paths = fields.get(`${groupOf(apiVersion)}/${kind}`);
     for (const at of (paths ?? []).flatMap((path) => placesAt(root, path)))
       check(at, kind === 'Model' ? 'KubeAI' : 'KServe', context);
+    const spec = paths !== undefined && kind === 'Model' ? getIn(root, 'spec') : undefined;
+    if (spec !== undefined) checkKubeAi(spec, context);
   },
 });
+
+/**
+ * Reports an address that the engine of KubeAI cannot load, and fields that the API server rejects next to it.
+ * https://github.com/kubeai-project/kubeai/blob/0c67b3ba903f/api/k8s/v1/model_types.go
+ */
+function checkKubeAi(spec: Cursor, { report }: DocumentContext): void {
+  const [url, engine, adapters, cache] = ['url', 'engine', 'adapters', 'cacheProfile'].map((key) => getIn(spec, key));
+  const [uri, name] = [url, engine].map((one) => (one && !isTemplated(one) ? writtenText(one)?.trim() : undefined));
+  const [, scheme = ''] = /^([a-z0-9]+):\/\//.exec(uri ?? '') ?? [];
+  if (url === undefined || uri === undefined || isUnseen(spec)) return;
+  const problem = kubeAiProblem(scheme, name, cache !== undefined);
+  if (problem !== undefined) report({ message: `${shorten(uri, 48)} ${problem}`, span: spanOf(url) });
+  if (adapters !== undefined && name !== undefined && name !== 'VLLM' && items(adapters).length > 0)
+    report({
+      message: `adapters need the engine VLLM, not ${shorten(name, 20)}: the API server rejects the Model`,
+      span: keySpanOf(adapters),
+    });
+}
+
+function kubeAiProblem(scheme: string, engine: string | undefined, isCached: boolean): string | undefined {
+  if (scheme === 'ollama' && engine !== undefined && engine !== 'OLlama')
+    return `is only for the engine OLlama: ${shorten(engine, 20)} finds no model`;
+  if (scheme === 'hf' && engine === 'OLlama')
+    return "is not in Ollama's library, from which the engine OLlama downloads";
+  if (isCached && (scheme === 'ollama' || scheme === 'pvc'))
+    return 'cannot have a cacheProfile: the API server rejects the Model';
+  return !isCached && (scheme === 'gs' || scheme === 'oss')
+    ? 'needs a cacheProfile: the API server rejects the Model'
+    : undefined;
+}
 
 /** The fields with the address of a model. */
 const fields: ReadonlyMap<string, readonly string[]> = new Map([
