@@ -2,7 +2,7 @@ import { imageParts, isPublishedAs } from '../catalog/images.ts';
 import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
-import { allCommands, baseName, readCommandLine } from '../command/shell.ts';
+import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { commandsIn, processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -106,6 +106,18 @@ const tokens = partOf(
   'token login \\bauth\\b authorization bearer netrc secret \\bsource\\b',
   'huggingface_co hf_endpoint hf_hub_[^e] hf_api hf_home offline proxy modelscope',
 );
+
+/** A gated model in a variable that a container's script sets for the programs that it starts, and the word that sets it. */
+export function gatedVariable(container: Container): { readonly name: string; readonly word: Word } | undefined {
+  const set = commandsIn(container)
+    .flatMap(({ words }) => readFlags(words))
+    .find(({ name, value, isVariable, dynamic }) => {
+      return isVariable && !dynamic && ofModelVariable.test(name) && isGated(value ?? '');
+    });
+  return set && { name: set.value ?? '', word: set.word };
+}
+
+const ofModelVariable = /^(?:hf-|base-|llm-|vllm-)?model(?:-id|-name|-path)?$/;
 
 /** The repository that a container fetches: by the tool of Hugging Face, by curl or wget, or as the initializer of a training job. */
 function fetched(container: Container): string | undefined {

@@ -2,7 +2,7 @@ import { imageParts, isPublishedAs } from '../catalog/images.ts';
 import { either, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { withoutComments } from '../evidence/device-words.ts';
-import { gatedDownload, gatedTraining, isGated } from '../evidence/gated-downloads.ts';
+import { gatedDownload, gatedTraining, gatedVariable, isGated } from '../evidence/gated-downloads.ts';
 import { gpuProgram } from '../evidence/gpu-programs.ts';
 import { mayHaveVariables } from '../evidence/launch.ts';
 import { mayKeepDownloads } from '../evidence/model-volume.ts';
@@ -18,6 +18,7 @@ import { isListedContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, Manifest, PodSet, Workload } from '../model/workload.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
 import { asText, getIn, isIncomplete, isTemplated, isUnseen, items, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -115,8 +116,15 @@ export default defineRule({
     if (!requestsAccelerators(container) && gpuProgram(container) === undefined) return;
     if (isOpen ? bringsModel(document) : mayBeCompleted(workload) || !/^(?:serving|batch)$/.test(workload.role)) return;
     const program = soleServer(container)?.program ?? (isOpen ? undefined : firstServer(container));
-    if (program === undefined || isIncomplete(podSet.pod)) return;
-    if (hasInitContainer(podSet) || mountsSecret(container, podSet)) return;
+    if (isIncomplete(podSet.pod) || hasInitContainer(podSet) || mountsSecret(container, podSet)) return;
+    if (program === undefined) {
+      const isSure = requestsAccelerators(container) && !mayHaveToken(container);
+      const set = isSure && !mayKeepDownloads(container, podSet, 'vllm') ? gatedVariable(container) : undefined;
+      const message = `${shorten(set?.name ?? '', 50)} is gated on Hugging Face, but the container has no HF_TOKEN: what loads the model fails`;
+      const span = set && spanOfWords(document, [...command, ...args], [set.word, set.word]);
+      if (span !== undefined) report({ message, span });
+      return;
+    }
     const { model } = servedModel(container, workload);
     // A mirror of that name may hold the model.
     const isBare = ownImage.test(imageParts(image?.value ?? '').repository);
