@@ -4,11 +4,12 @@ import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { cacheOfImage, isForModels, unusedModelVolume } from '../evidence/model-volume.ts';
 import { otherUser, runsAsRoot } from '../evidence/root-images.ts';
 import { modelLoader } from '../evidence/server-start.ts';
-import { volumeNamed } from '../evidence/volume-lifetime.ts';
+import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { useOf } from '../model/process-input.ts';
 import { servedModel } from '../model/served-model.ts';
-import type { Container, PodSet } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -16,7 +17,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A volume for models is mounted, but the server downloads its model to another directory.
+ * A volume for models is mounted, but the server downloads its model to another directory, or Ollama has no volume at all.
  *
  * ## Why
  *
@@ -75,7 +76,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * For models that are paths; if a command, a variable, a script or another container uses the volume; for volumes that end with the pod or whose
  * name and path indicate another purpose; for several such volumes; if the container runs as another user than root, except for volumes below /root; and
- * for shell commands. The severity is info if the size of the model is unknown, and for volumes below /.cache, which is a home on OpenShift.
+ * for shell commands. Ollama without any volume is information, in Deployments and StatefulSets. The severity is info if the size of the model is unknown, and for volumes below /.cache, which is a home on OpenShift.
  *
  * ## Sources
  *
@@ -85,12 +86,21 @@ import { defineRule, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'cost',
   severity: 'warning',
-  container(container, { podSet, workload, options, document, report }) {
+  container(container, { podSet, workload, options, document, report, crossReferences }) {
     if (mayBeCompleted(workload) || !requestsAccelerators(container) || !isPlain(container)) return;
     const { program } = useOf(container);
     if (program === null) return;
     if (runsAsOther(container, podSet)) {
       checkHome(container, podSet, report);
+      return;
+    }
+    if (program === 'ollama' && keepsNothing(container, workload) && !crossReferences.mayBePatch()) {
+      report({
+        severity: 'info',
+        message:
+          'Ollama stores its models in the container, without a volume: each restart downloads them again while the GPU waits',
+        span: spanOf(container.image?.at ?? container.at),
+      });
       return;
     }
     const loader = modelLoader(container, podSet, workload, options);
@@ -124,6 +134,14 @@ export default defineRule({
     });
   },
 });
+
+/** Whether a server of Ollama's own image, which has no models, runs without any volume. */
+function keepsNothing(container: Container, workload: Workload): boolean {
+  const { image, volumeMounts, modelStorage } = container;
+  const isOwn = /(?:^|\/)ollama\/ollama$/.test(imageParts(image?.value ?? '').repository);
+  const isBare = volumeMounts.length === 0 && modelStorage === undefined && !mayMountMore(container);
+  return isOwn && isBare && kindOf(workload).staysUp === true && !workload.partial;
+}
 
 /** Whether the image is a server's own, which runs as root. */
 function isPublishers({ image }: Container): boolean {
