@@ -21,6 +21,7 @@ export const removedFromVllm: readonly RemovedFlag[] = [
   removed('task', [0, 13, 0], 'https://github.com/gpustack/gpustack/issues/3991', '--runner and --convert'),
   removed('rope-scaling rope-theta', [0, 13, 0], 'https://github.com/gpustack/gpustack/issues/4236', '--hf-overrides'),
   removed('guided-decoding-backend', [0, 12, 0], `${vllm}/pull/22772`, '--structured-outputs-config.backend'),
+  removed('max-seq-len-to-capture', [0, 11, 0], `${vllm}/pull/25543`),
   removed('num-scheduler-steps multi-step-stream-outputs', [0, 10, 2], `${vllm}/pull/22779`),
   removed('device', [0, 10, 0], `${vllm}/pull/21349`),
   removed('enable-reasoning', [0, 10, 0], `${vllm}/issues/18538`),

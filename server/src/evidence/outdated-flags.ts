@@ -47,21 +47,29 @@ const neverInTei = wordSet(
   'max-input-length quantize quantization trust-remote-code device',
 );
 
+/** Flags of vLLM and of SGLang for which llama.cpp has none. https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, 2026-11-29 */
+const neverInLlama = wordSet(
+  'gpu-memory-utilization tensor-parallel-size mem-fraction-static trust-remote-code dtype enforce-eager',
+  'enable-prefix-caching enable-chunked-prefill enable-auto-tool-choice tool-call-parser kv-cache-dtype quantization',
+);
+
 const never: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['vllm', neverInVllm],
   ['sglang', neverInSglang],
   ['text-embeddings-router', neverInTei],
+  ['llama-server', neverInLlama],
 ]);
 
 /** The flags that the release of a container's server does not have, or reads in another form. */
 export function outdatedFlags(program: string, flags: readonly Flag[], container: Container): readonly OutdatedFlag[] {
   const written = flags.filter(({ isVariable, word }) => !isVariable && word.text.startsWith('-'));
-  if (program === 'llama-server') return written.flatMap((flag) => bareFlashAttention(flag, container) ?? []);
   const unknown = written.flatMap((flag) =>
     never.get(program)?.has(flag.name) === true || (program === 'vllm' && neverOfVllm(flag.name, container))
       ? [{ flag, problem: `${titleOf(program)} has no flag --${flag.written}`, isCertain: true, canGo: true }]
       : [],
   );
+  if (program === 'llama-server')
+    return [...unknown, ...written.flatMap((flag) => bareFlashAttention(flag, container) ?? [])];
   if (program !== 'vllm') return unknown;
   const release = serverRelease(container);
   if (release === undefined && !runsNewestVllm(container)) return unknown;

@@ -80,6 +80,7 @@ const ofTgi = others(
     'cuda-memory-fraction': 'gpu-memory-utilization mem-fraction-static',
     'max-concurrent-requests': 'max-num-seqs',
     quantize: 'quantization',
+    hostname: 'host',
   }),
   tgiValues,
 );
@@ -90,6 +91,7 @@ const ofTei = others(
     'model-id': 'model model-name model-path',
     'max-batch-tokens': 'max-num-batched-tokens max-batch-total-tokens',
     'max-concurrent-requests': 'max-num-seqs',
+    hostname: 'host',
   }),
   teiValues,
 );
