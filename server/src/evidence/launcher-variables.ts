@@ -35,7 +35,8 @@ export function otherVariables(container: Container): readonly OtherVariable[] {
   const isSet = (flag: string) =>
     env.some(({ name }) => flagOf(name) === flag) || words.some((word) => word.startsWith(`--${flag}`));
   return env.flatMap(({ name, value, at }) => {
-    const meant = meantFlag('text-generation-launcher', flagOf(name));
+    // By default, it listens on the address of the pod.
+    const meant = name === 'HOST' ? undefined : meantFlag('text-generation-launcher', flagOf(name));
     const isWritten = value !== undefined && value.value !== '' && !isTemplated(value.at);
     if (meant === undefined || !isWritten || isSet(meant) || words.some((word) => word.includes(name))) return [];
     return [{ name, meant: meant.toUpperCase().replaceAll('-', '_'), at }];

@@ -108,6 +108,7 @@ export function lackingStart(image: string, args: readonly string[]): readonly s
 export function isOwnEntrypoint(image: string): boolean {
   const { repository, tag = '' } = imageParts(image);
   const name = repository.slice(repository.lastIndexOf('/') + 1);
+  if (/^(?:docker\.io\/)?ollama\/ollama$/.test(repository)) return true;
   return name === 'llama.cpp'
     ? tag.startsWith('server')
     : /^(?:vllm-openai[\w-]*|text-(?:generation|embeddings)-inference)$/.test(name);

@@ -94,7 +94,12 @@ export function flagConflict(
   container: Container,
 ): FlagConflict | undefined {
   const found = relations.get(program);
-  const ofWords = program === 'llama-server' ? joinedFlag(flags, container) : nodesWithoutAddress(program, flags);
+  const ofWords =
+    program === 'ollama'
+      ? flagOfServe(words, flags)
+      : program === 'llama-server'
+        ? joinedFlag(flags, container)
+        : nodesWithoutAddress(program, flags);
   if (ofWords !== undefined) return ofWords;
   // A variable or a file may hold the other flag.
   if (found === undefined || words.some(({ dynamic, text }) => dynamic || /^--config\b|^@/.test(text)))
@@ -124,6 +129,16 @@ export function flagConflict(
   if (program === 'vllm') return smallBatch(byName, container) ?? configWithoutDraft(byName) ?? idleFlag(found, byName);
   if (program === 'sglang') return withoutDraft(byName);
   return program === 'llama-server' ? cacheWithoutFlash(byName, container) : undefined;
+}
+
+/** `ollama serve` takes no flags. https://github.com/ollama/ollama/blob/main/cmd/cmd.go, 2026-11-29 */
+function flagOfServe(words: readonly Word[], flags: readonly Flag[]): FlagConflict | undefined {
+  const serve = words.findIndex(({ text }) => text === 'serve');
+  const later = new Set(serve < 0 ? [] : words.slice(serve + 1));
+  const flag = flags.find(
+    ({ name, word }) => later.has(word) && /^--?[a-z]/i.test(word.text) && !/^h(?:elp)?$/.test(name),
+  );
+  return flag && { flag, problem: 'is not a flag of ollama serve, which reads only variables such as OLLAMA_HOST' };
 }
 
 /**
