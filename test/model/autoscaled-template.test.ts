@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
 import { formatHourly } from '../../server/src/cost/money.ts';
-import { chartValues } from '../../server/src/model/related-files.ts';
+import { chartValues } from '../../server/src/model/chart-templates.ts';
 
 // g6e.xlarge in us-east-1: $1.861/h.
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
-import { chartValues } from '../../server/src/model/related-files.ts';
+import { chartValues } from '../../server/src/model/chart-templates.ts';
 import { readHelpers } from '../../server/src/yaml/template-helpers.ts';
 import { deploymentOf } from '../support/deployment.ts';
 

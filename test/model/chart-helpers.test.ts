@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
 import { gpusOf } from '../../server/src/cost/estimate.ts';
-import { chartValues } from '../../server/src/model/related-files.ts';
+import { chartValues } from '../../server/src/model/chart-templates.ts';
 import { createRelatedFiles } from '../../server/src/workspace/find-related-files.ts';
 import { readHelpers } from '../../server/src/yaml/template-helpers.ts';
 

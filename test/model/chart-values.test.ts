@@ -5,7 +5,7 @@ import { gpusOf } from '../../server/src/cost/estimate.ts';
 import { hover } from '../../server/src/features/hover/hover.ts';
 import { renderPlain } from '../../server/src/features/hover/render.ts';
 import { inlayHints } from '../../server/src/features/inlay-hints.ts';
-import { chartValues } from '../../server/src/model/related-files.ts';
+import { chartValues } from '../../server/src/model/chart-templates.ts';
 import { parseDocument } from '../../server/src/yaml/parse.ts';
 import { evaluate } from '../../server/src/yaml/template-expression.ts';
 import type { Evaluated } from '../../server/src/yaml/template-functions.ts';

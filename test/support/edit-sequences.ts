@@ -7,7 +7,8 @@ import { hover } from '../../server/src/features/hover/hover.ts';
 import { definitions } from '../../server/src/features/navigation/definitions.ts';
 import { references } from '../../server/src/features/navigation/references.ts';
 import { summarize } from '../../server/src/features/report.ts';
-import { chartValues, noRelatedFiles, type RelatedFiles } from '../../server/src/model/related-files.ts';
+import { chartValues } from '../../server/src/model/chart-templates.ts';
+import { noRelatedFiles, type RelatedFiles } from '../../server/src/model/related-files.ts';
 import { summarizeText } from '../../server/src/workspace/summary.ts';
 import { blockNames, blocks } from './related-blocks.ts';
 

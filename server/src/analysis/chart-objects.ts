@@ -1,7 +1,8 @@
 import type { ProjectConfig } from '../config.ts';
+import { type ChartValues, filledDocuments } from '../model/chart-templates.ts';
 import { type CrossReferences, withAnswers } from '../model/cross-references.ts';
 import { once } from '../model/once.ts';
-import { type ChartValues, filledDocuments, noRelatedFiles } from '../model/related-files.ts';
+import { noRelatedFiles } from '../model/related-files.ts';
 import { lookupsOf } from '../workspace/lookups.ts';
 import { joinSummaries, summarizeDocument } from '../workspace/summary.ts';
 import { Workspace } from '../workspace/workspace.ts';

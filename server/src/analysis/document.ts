@@ -14,6 +14,7 @@ import type { YamlDocument, YamlProblem } from '../yaml/node.ts';
 import { type DocumentText, parsePart } from '../yaml/parse.ts';
 import { ownCopy } from '../yaml/texts.ts';
 import { type DocumentInput, Judgement, type Unchecked } from './judgement.ts';
+import type { PoolManifest } from './related-pools.ts';
 
 /** The analysis of one document. Lazy, and memoized by the document's text. Spans are relative to `base`. */
 export interface DocumentAnalysis {
@@ -38,6 +39,8 @@ export interface DocumentAnalysis {
   readonly workloads: readonly Workload[];
   /** The workloads with values from related files (a chart's values), for costs. Rules check only what is in this file. */
   readonly costed: readonly Workload[];
+  /** The objects that may describe node pools, with values and patches from related files. */
+  readonly pooled: readonly PoolManifest[];
   /** Suppressions applied, severities as configured. */
   readonly findings: readonly Finding[];
   readonly crashes: readonly RuleCrash[];
@@ -184,6 +187,10 @@ class AnalyzedDocument implements DocumentAnalysis {
 
   get costed(): readonly Workload[] {
     return this.judgement.costed;
+  }
+
+  get pooled(): readonly PoolManifest[] {
+    return this.judgement.pooled;
   }
 
   get findings(): readonly Finding[] {

@@ -17,8 +17,8 @@ import { once } from '../yaml/once.ts';
 import { partialDocument } from '../yaml/partial.ts';
 import { missingIn, withChartValues, withDefaults } from './chart-findings.ts';
 import { fitQuestion } from './fit-question.ts';
-import { amongPools } from './kustomize-pools.ts';
 import { withPatchFindings } from './patch-findings.ts';
+import { amongPools, type PoolManifest, poolManifests } from './related-pools.ts';
 
 /** A document that the rules have yet to check, and where the result goes. */
 export interface Unchecked {
@@ -99,6 +99,11 @@ export class Judgement {
     return this.#costed;
   }
 
+  /** The objects that may describe node pools, as related files complete them. */
+  get pooled(): readonly PoolManifest[] {
+    return poolManifests(this.document, this.lowered.manifests, this.lookups.relatedFiles());
+  }
+
   get judged(): RunResult {
     this.#judged ??= this.#judge();
     return this.#judged;
@@ -126,9 +131,7 @@ export class Judgement {
     const { config, crossReferences, relatedFiles } = this.lookups;
     const related = relatedFiles();
     if (!hasRelatedFiles(this.#rendered, related)) return workloads;
-    const { built } = related;
-    const references =
-      built === undefined ? crossReferences : amongPools(built, config, this.#input.uri, crossReferences);
+    const references = amongPools(this.document, related, config, this.#input.uri, crossReferences);
     return withRelatedFiles(this.document, workloads, related, config, references);
   }
 

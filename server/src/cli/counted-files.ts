@@ -1,6 +1,7 @@
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { normalizeUri } from '../config/places.ts';
 import { type CountedFile, countedElsewhere } from '../features/cost/counted-elsewhere.ts';
+import { countedThrough } from '../workspace/find-related-files.ts';
 import type { InputFile } from './files.ts';
 import type { ConfiguredInput } from './index-inputs.ts';
 import { realPath } from './reach.ts';
@@ -29,7 +30,9 @@ export function withCountedElsewhere(all: readonly CheckedInput[]): readonly Che
     return [parts === undefined ? own : { ...own, parts: new Set([...parts].map(nameOf)) }];
   });
   const through = countedElsewhere(files);
-  return all.map(({ input, checked }) => {
+  const written = poolsAsWritten(all, nameOf);
+  return all.map(({ input, checked: counted }) => {
+    const checked = written(nameOf(pathToFileURL(input.file).href), counted);
     if (checked.file.workloads.length === 0) return checked;
     const tops = through.get(nameOf(pathToFileURL(input.file).href)) ?? [];
     return withCountedIn(
@@ -37,6 +40,32 @@ export function withCountedElsewhere(all: readonly CheckedInput[]): readonly Che
       tops.flatMap((name) => byName.get(name) ?? []),
     );
   });
+}
+
+/** The result of a file without the pools that all kustomizations with them patch: these list them. */
+function poolsAsWritten(
+  all: readonly CheckedInput[],
+  nameOf: (uri: string) => string,
+): (name: string, checked: CheckedFile) => CheckedFile {
+  const patching = new Map<string, ReadonlySet<string>>();
+  const parts = new Map<string, ReadonlySet<string>>();
+  for (const { input, checked } of all) {
+    if (checked.parts === undefined) continue;
+    const name = nameOf(pathToFileURL(input.file).href);
+    parts.set(name, new Set([...checked.parts].map(nameOf)));
+    const replaced = checked.pools.flatMap(({ replaces }) =>
+      replaces === undefined ? [] : `${nameOf(replaces.uri)} ${replaces.name}`,
+    );
+    if (replaced.length > 0) patching.set(name, new Set(replaced));
+  }
+  if (patching.size === 0) return (_, checked) => checked;
+  const through = countedThrough(parts);
+  return (name, checked) => {
+    const tops = checked.pools.length === 0 ? [] : (through.get(name) ?? []);
+    if (tops.length === 0) return checked;
+    const isReplaced = (pool: string | null) => tops.every((top) => patching.get(top)?.has(`${name} ${pool}`));
+    return { ...checked, pools: checked.pools.filter((pool) => !isReplaced(pool.name)) };
+  };
 }
 
 /** One name for a file, whatever links lead to it. */

@@ -1,3 +1,4 @@
+import type { WrittenPool } from '../analysis/related-pools.ts';
 import type { FileAnalysis } from '../analysis.ts';
 import { instanceType, isGpuCountLabel, isGpuLabel, isInstanceTypeLabel } from '../catalog/index.ts';
 import type { ProjectConfig } from '../config.ts';
@@ -67,14 +68,15 @@ export interface PoolRow {
   readonly basis: readonly CostBasis[];
   /** Where the pool starts, in the file. */
   readonly start: number;
+  readonly replaces?: WrittenPool;
 }
 
 /** The pools in a file. The templates of their machines and their autoscalers may be in other files of the workspace. */
 export function poolRows(file: FileAnalysis, workspace?: Workspace): readonly PoolRow[] {
   const joined = lazy(() => (workspace ? poolsInFile(workspace, file.uri) : []));
   const all = lazy(() => manifestsOf(file));
-  return file.documents.flatMap(({ manifests, base, crossReferences }) =>
-    manifests.flatMap((manifest) => {
+  return file.documents.flatMap(({ pooled, base, crossReferences }) =>
+    pooled.flatMap(({ manifest, replaces }) => {
       const located = locatedPools(manifest, all);
       const described = located.length === 0 ? (poolsWithTemplates(manifest) ?? []) : [];
       const ofOthers = described.flatMap(({ pool: { name, machines }, at }) =>
@@ -94,6 +96,7 @@ export function poolRows(file: FileAnalysis, workspace?: Workspace): readonly Po
           pool,
           costOf(pool, at, file.config, () => crossReferences.cloudOfPools()),
           at.node.span.start + base,
+          replaces,
         ),
       );
     }),
@@ -116,17 +119,23 @@ const nowhere = lazy((): Cursor => {
   return rootCursor(root);
 });
 
-function rowsOf(pool: NodePool, cost: PoolCost | PoolProblem, start: number): readonly PoolRow[] {
+function rowsOf(
+  pool: NodePool,
+  cost: PoolCost | PoolProblem,
+  start: number,
+  replaces?: WrittenPool,
+): readonly PoolRow[] {
   const { name } = pool;
   const title = titleOf(pool, cost);
   if (title === undefined) return [];
+  const own = { name, title, start, ...(replaces !== undefined && { replaces }) };
   if ('kind' in cost) {
     const problem = poolProblemWords(cost);
-    return [{ name, title, problem, nodeHourly: null, nodes: null, limitHourly: null, basis: [], start }];
+    return [{ ...own, problem, nodeHourly: null, nodes: null, limitHourly: null, basis: [] }];
   }
   const { machines, node: nodeHourly, nodes, limit: limitHourly } = cost;
   const basis = machines.map(({ offer, pricing }) => basisOf({ name: name ?? '' }, { offer, pricing, share: 1 }));
-  return [{ name, title, problem: null, nodeHourly, nodes, limitHourly, basis, start }];
+  return [{ ...own, problem: null, nodeHourly, nodes, limitHourly, basis }];
 }
 
 /** Undefined for a pool that may have no devices. */
@@ -194,8 +203,8 @@ function manifestsOf({ documents }: FileAnalysis): readonly Manifest[] {
 function poolsOf(file: FileAnalysis): readonly PricedPool[] {
   const { documents, config } = file;
   const all = lazy(() => manifestsOf(file));
-  return documents.flatMap(({ manifests, base, crossReferences }) =>
-    manifests.flatMap((manifest) =>
+  return documents.flatMap(({ pooled, base, crossReferences }) =>
+    pooled.flatMap(({ manifest }) =>
       locatedPools(manifest, all).map(({ pool, at }): PricedPool => {
         const cost = costOf(pool, at, config, () => crossReferences.cloudOfPools());
         const entry = getIn(at, 'kind') ?? getIn(at, 'name') ?? at;

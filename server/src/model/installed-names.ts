@@ -1,6 +1,6 @@
 import type { BuiltIns } from '../yaml/template-expression.ts';
+import type { ChartValues } from './chart-templates.ts';
 import { once } from './once.ts';
-import type { ChartValues } from './related-files.ts';
 import { namesInChart } from './release-names.ts';
 
 /** The release that `helm template` assumes. */

@@ -1,5 +1,5 @@
+import { asText, getIn, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
-import { checkLimits, parseDocument, parseYaml } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
 import { type Helpers, helpersIn } from '../yaml/template-helpers.ts';
 import { fillFromValues } from '../yaml/template-values.ts';
@@ -8,7 +8,9 @@ import { autoscaledByValues, autoscaledReplicas } from './autoscaled-template.ts
 import { buildOverrides, overrideKey } from './build-overrides.ts';
 import { type ChartInstall, chartInstalls, installKey } from './chart-installs.ts';
 import { isOff, type PartName, valuesOfPart } from './chart-parts.ts';
+import { type ChartValues, chartValues, documentsIn } from './chart-templates.ts';
 import { type CrossReferences, withAnswers } from './cross-references.ts';
+import { kindsFor } from './kinds/object-kinds.ts';
 import { amongBuilt } from './kustomize/among-built.ts';
 import type { Built } from './kustomize/build.ts';
 import type { BuiltObject, SourceFile } from './kustomize/built-object.ts';
@@ -17,27 +19,11 @@ import { emptyMap, external, mergeStrategic } from './kustomize/merge.ts';
 import { patched, withLastPatch } from './kustomize/patches.ts';
 import { placed } from './kustomize/placed.ts';
 import { lowerDocument } from './lower.ts';
-import { once } from './once.ts';
 import type { ModelOptions } from './options.ts';
 import { installedName } from './release-names.ts';
 import { cardInChart } from './values-card.ts';
 import { parameterDefaults, usesParameters, withParameterDefaults } from './workflow-defaults.ts';
 import type { Workload } from './workload.ts';
-
-/** The values of the chart that a template belongs to. */
-export interface ChartValues {
-  /** The name of the file as shown to users: `values.yaml`. */
-  readonly name: string;
-  readonly document: YamlDocument;
-  readonly root: YamlNode;
-  readonly helpers?: Helpers;
-  /** Its Chart.yaml. */
-  readonly file?: SourceFile;
-  /** It is a part of another chart, which may set any of its values. */
-  readonly isPart?: true;
-  /** All its templates, if there are not too many. */
-  readonly templates?: readonly SourceFile[];
-}
 
 /** The chart that a file of values releases. Like a kustomize overlay, the release counts instead of the chart. */
 export interface ChartRelease {
@@ -90,15 +76,6 @@ export interface RelatedFiles {
 
 export const noRelatedFiles: RelatedFiles = {};
 
-/** The values of a chart; undefined if the text is not a mapping, is too large, or has an error: then only a part of it is known. */
-export function chartValues(name: string, text: string): ChartValues | undefined {
-  if (checkLimits(text) !== null) return undefined;
-  const document = parseDocument(text, 0);
-  const { root, problems } = document;
-  if (problems.some(({ readable }) => readable !== true)) return undefined;
-  return root?.kind === 'map' ? { name, document, root } : undefined;
-}
-
 /** Whether related files can change the workloads of a document. */
 export function hasRelatedFiles(text: string, related: RelatedFiles): boolean {
   const { chart, release, installs, overridden, base, built } = related;
@@ -113,36 +90,6 @@ export function hasRelatedFiles(text: string, related: RelatedFiles): boolean {
     (chart !== undefined && (text.includes('.Values') || (chart.helpers !== undefined && text.includes('include'))))
   );
 }
-
-/** A template with its chart's values filled in: one document for each object that they make of it. None if they determine nothing. */
-export function filledTemplates(document: YamlDocument, chart: ChartValues): readonly YamlDocument[] {
-  return fillFromValues(document, chart.root, chart.helpers).map(({ root }) => ({
-    ...document,
-    root,
-    template: !isSettled(root),
-  }));
-}
-
-/** The documents of the other templates of a chart, with its values filled in. */
-export function filledDocuments(chart: ChartValues) {
-  return (chart.templates ?? []).map((template) => ({
-    uri: template.uri,
-    documents: documentsIn(template).flatMap((document) => {
-      const filled = filledTemplates(document, chart);
-      return filled.length === 0 ? [document] : filled;
-    }),
-  }));
-}
-
-/** Whether the values determine everything but names and labels, which helpers of charts make. */
-export function isSettled(node: YamlNode): boolean {
-  if (node.kind === 'scalar') return !node.templated;
-  if (node.incomplete) return false;
-  if (node.kind === 'seq') return node.items.every(({ value }) => isSettled(value));
-  return node.entries.every(({ key, value }) => madeByHelpers.test(key) || isSettled(value));
-}
-
-const madeByHelpers = /^(?:metadata|labels|matchLabels|selector|annotations|imagePullSecrets|image|name|\w+Name)$/;
 
 /**
  * The workloads of a document with the content of related files, for costs; the same objects if nothing changes. Includes workloads that
@@ -175,7 +122,7 @@ export function withRelatedFiles(
         filled === undefined ? workload : autoscaledByValues(workload, filled.template, filled.values),
       )
       .map((workload) => ({ ...workload, ...identity, readWith }));
-    isChanged ||= found.length > 0 && unchanged?.() === false;
+    isChanged ||= (found.length > 0 || isPool(root)) && unchanged?.() === false;
     return found;
   });
   // Values that change no GPU workload are only a part of a release, such as those of its ingress.
@@ -196,9 +143,11 @@ export function withRelatedFiles(
 }
 
 /** A document's tree, completed by a related file. */
-interface Reading {
+export interface Reading {
   readonly root: YamlNode;
   readonly readWith: string;
+  /** Of the template or the resource that it is written in, if this is another file. */
+  readonly uri?: string;
   /** The spans that the related file fills in; undefined: the whole document. */
   readonly places?: readonly Span[];
   /** What the cluster calls the object. It is set after reading, because references use the names of the files. */
@@ -209,7 +158,8 @@ interface Reading {
   readonly unchanged?: () => boolean;
 }
 
-function readings(document: YamlDocument, related: RelatedFiles): readonly Reading[] {
+/** The trees that related files make of a document: those of all objects of a release or a kustomization. */
+export function readings(document: YamlDocument, related: RelatedFiles): readonly Reading[] {
   const { chart, release, installs, overridden, base, built } = related;
   const { root } = document;
   if (root === null) return [];
@@ -248,7 +198,8 @@ function readingsOfBuild(objects: readonly BuiltObject[], at: YamlNode, target: 
     const [, ...renamed] = names;
     const name = renamed.at(-1);
     const identity = { ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }) };
-    return made === undefined ? [] : [{ root: made, readWith: object.file, identity }];
+    const [uri = ''] = object.sources;
+    return made === undefined ? [] : [{ root: made, readWith: object.file, uri, identity }];
   });
 }
 
@@ -276,7 +227,7 @@ function readingsOfChart(
   merged: YamlNode,
 ): readonly Reading[] {
   return documentsOf({ templates, helpers }, merged).flatMap(
-    ({ made, document, readWith, filled }): readonly Reading[] => {
+    ({ made, document, readWith, uri, filled }): readonly Reading[] => {
       const shown = placed(made, root);
       if (shown === undefined) return [];
       const scaledWith = (one: YamlNode) => JSON.stringify(document.root && autoscaledReplicas(document.root, one));
@@ -286,7 +237,7 @@ function readingsOfChart(
         filledWith(document, defaults, helpers && helpersIn(helpers)).some(
           (other) => JSON.stringify(other) === JSON.stringify(made),
         );
-      return [{ root: shown, readWith, unchanged, ...filled }];
+      return [{ root: shown, readWith, uri, unchanged, ...filled }];
     },
   );
 }
@@ -306,10 +257,10 @@ function readingsOfInstall(
   const merged = rest.reduce((below, layer) => mergeStrategic(below, layer, false), first ?? emptyMap);
   const { namespace, release } = install;
   const named = { release, file, helpers: helpers && helpersIn(helpers) };
-  return documentsOf({ templates, helpers }, merged).flatMap(({ made, readWith, filled }) => {
+  return documentsOf({ templates, helpers }, merged).flatMap(({ made, readWith, uri, filled }) => {
     const shown = placed(made, install.at);
     const identity = { ...(namespace !== null && { namespace }), ...installedName(made, merged, named) };
-    return shown === undefined ? [] : [{ root: shown, readWith, identity, ...filled }];
+    return shown === undefined ? [] : [{ root: shown, readWith, uri, identity, ...filled }];
   });
 }
 
@@ -317,10 +268,11 @@ function readingsOfInstall(
 function documentsOf({ templates, helpers }: Pick<ChartRelease, 'templates' | 'helpers'>, values: YamlNode) {
   const named = helpers && helpersIn(helpers);
   return templates.flatMap((template) => {
-    const readWith = template.uri.slice(template.uri.lastIndexOf('/') + 1);
+    const { uri } = template;
+    const readWith = uri.slice(uri.lastIndexOf('/') + 1);
     return documentsIn(template).flatMap((document) => {
       const filled = document.root === null ? {} : { filled: { template: document.root, values } };
-      return filledWith(document, values, named).map((made) => ({ made, document, readWith, filled }));
+      return filledWith(document, values, named).map((made) => ({ made, document, readWith, uri, filled }));
     });
   });
 }
@@ -331,12 +283,17 @@ function filledWith(document: YamlDocument, values: YamlNode, helpers?: Helpers)
   return roots.map(external);
 }
 
-const documentsIn = once(({ text }: SourceFile) => (checkLimits(text) === null ? parseYaml(text).documents : []));
-
 function isIn({ manifest }: Workload, offset: number): boolean {
   const { start, end } = manifest.root.node.span;
   return start <= offset && offset < end;
 }
+
+/** A pool decides what its pods cost. */
+function isPool(root: YamlNode): boolean {
+  return pools.has(asText(getIn(rootCursor(root), 'kind')) ?? '');
+}
+
+const pools: ReadonlySet<string> = new Set(kindsFor('pool'));
 
 function startOf({ manifest }: Workload): number {
   return manifest.root.node.span.start;

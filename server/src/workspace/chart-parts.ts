@@ -1,8 +1,9 @@
 import { isOff, type PartName, valuesFor } from '../model/chart-parts.ts';
+import { chartValues } from '../model/chart-templates.ts';
 import type { SourceFile } from '../model/kustomize/built-object.ts';
 import { mergeStrategic } from '../model/kustomize/merge.ts';
 import { once } from '../model/once.ts';
-import { type ChartPart, chartValues } from '../model/related-files.ts';
+import type { ChartPart } from '../model/related-files.ts';
 import { asText, getIn, items, rootCursor } from '../yaml/cursor.ts';
 import type { YamlMap, YamlNode } from '../yaml/node.ts';
 import { checkLimits, parseDocument } from '../yaml/parse.ts';

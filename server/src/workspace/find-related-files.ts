@@ -1,11 +1,12 @@
 import { chartOf, chartOfRelease } from '../config/chart-places.ts';
 import { foldersAbove, isLoose, isWithin, normalizeUri } from '../config/places.ts';
+import { type ChartValues, chartValues } from '../model/chart-templates.ts';
 import { buildObjects, collectFiles, isKustomization, maxFiles, patchIn } from '../model/kustomize/build.ts';
 import type { SourceFile } from '../model/kustomize/built-object.ts';
 import { kustomizationNames } from '../model/kustomize/kustomization.ts';
 import { mergeStrategic } from '../model/kustomize/merge.ts';
 import { once } from '../model/once.ts';
-import { type ChartValues, chartValues, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
+import { noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
 import type { YamlMap } from '../yaml/node.ts';
 import { helpersIn } from '../yaml/template-helpers.ts';
 import { chartAround, partsOf } from './chart-parts.ts';

@@ -17,7 +17,7 @@ export function reportedCosts(
   const title = paths.length > 1 ? `${name} and ${paths.length - 1} more` : name;
   const described = files.flatMap(({ source, pools: some }) => some.map((pool) => ({ ...pool, path: source })));
   const pools = [...described, ...terraformPools];
-  const basis = priceBasis([...files.flatMap(({ costs }) => costs), ...pools]);
+  const basis = priceBasis([...files.flatMap(({ rows, costs }) => (rows.length === 0 ? [] : costs)), ...pools]);
   return { title, rows, savings: files.flatMap(savingsIn), basis, pools };
 }
 

@@ -14,6 +14,8 @@ export interface BuiltObject {
   readonly file: string;
   /** The URIs of that file and of the patches applied to it. */
   readonly sources: readonly string[];
+  /** A patch has been applied to it. */
+  readonly patched?: true;
   /** As it is without the patches of the kustomization that is built. */
   readonly before?: YamlNode;
   /** Applies the transformers of its kustomization; present if a patch must be applied first. */

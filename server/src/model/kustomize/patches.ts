@@ -44,7 +44,7 @@ export function applyPatches(objects: readonly BuiltObject[], patches: Iterable<
       const object = made[place];
       if (object === undefined || patched([object], patch, target).length === 0) continue;
       const sources = file === undefined ? object.sources : [...object.sources, file];
-      made[place] = { ...object, root: withPatch(object, patch), sources };
+      made[place] = { ...object, root: withPatch(object, patch), sources, patched: true };
     }
   }
   return made;
