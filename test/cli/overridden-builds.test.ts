@@ -86,3 +86,47 @@ test.each([
 ])('%s leaves the kustomization as it is', async (_, text) => {
   expect(await costs({ 'argo/rank.yaml': text })).toEqual(['apps/rank/kustomization.yaml null/chat 0.80']);
 });
+
+test('an Application that changes nothing counts next to one that does: 1 and 4 × 0.8048', async () => {
+  const files = {
+    'argo/dev.yaml': application('{}'),
+    'argo/prod.yaml': application('{replicas: [{name: chat, count: 4}]}'),
+  };
+  expect(await costs(files)).toEqual([
+    'apps/rank/kustomization.yaml null/chat 0.80',
+    'argo/prod.yaml search/chat 3.22',
+  ]);
+});
+
+const withVariables = {
+  'apps/rank/rank.yaml': base['apps/rank/rank.yaml']
+    .replace('g6.xlarge', `\${CARD_MACHINE:=g6.12xlarge}`)
+    .replace('spec:', `spec:\n  replicas: \${RANK_PODS}`),
+};
+
+test.each([
+  ['as it states them', '{RANK_PODS: "3", CARD_MACHINE: g6.xlarge}', '2.41'],
+  // A card of a g6.12xlarge is 4.6016 / 4.
+  ['or by default', '{RANK_PODS: "3"}', '3.45'],
+])('Flux replaces variables %s', async (_, substitute, amount) => {
+  const text = flux(`  postBuild: {substitute: ${substitute}}\n`);
+  const rows = await costs({ ...withVariables, 'clusters/a/apps.yaml': text });
+  expect(rows).toEqual([`clusters/a/apps.yaml null/chat ${amount}`]);
+});
+
+test.each([
+  ['that may be in a Secret', withVariables, '{substitute: {OTHER: x}, substituteFrom: [{kind: Secret, name: s}]}'],
+  [
+    'of names',
+    {
+      'apps/rank/rank.yaml': base['apps/rank/rank.yaml'].replace(
+        'metadata: {',
+        `metadata: {labels: {team: "\${TEAM}"}, `,
+      ),
+    },
+    '{substitute: {TEAM: x}}',
+  ],
+])('variables %s leave the kustomization as it is', async (_, files, postBuild) => {
+  const [row = ''] = await costs({ ...files, 'clusters/a/apps.yaml': flux(`  postBuild: ${postBuild}\n`) });
+  expect(row).toMatch(/^apps\/rank\//);
+});

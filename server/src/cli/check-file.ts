@@ -128,6 +128,7 @@ async function checkText(
     ...(age === null ? {} : { oldPrices: age }),
     outcome: saved === 'written' ? 'checked' : 'unwritten',
     ...parts,
+    ...(relatedFiles.installed && { installed: relatedFiles.installed }),
     ...(withLines ? { lines: sourceLines(file, report.findings) } : {}),
   };
   if (differs && fix === 'show') return { ...checked, diff: diffOf(input, content, fixed.file) };

@@ -22,11 +22,12 @@ export function withCountedElsewhere(all: readonly CheckedInput[]): readonly Che
   const nameOf = namesOfFiles();
   const byName = new Map<string, InputFile>();
   const files = all.flatMap(({ input, checked }): CountedFile[] => {
-    const { outcome, parts, rows, file } = checked;
-    if (file.workloads.length === 0) return [];
+    const { outcome, parts, rows, file, installed } = checked;
+    if (file.workloads.length === 0 && installed === undefined) return [];
     const name = nameOf(pathToFileURL(input.file).href);
     if (outcome === 'checked') byName.set(name, input);
-    const own = { name, rows, hasAccelerators: outcome === 'checked' };
+    const hasAccelerators = outcome === 'checked' && file.workloads.length > 0;
+    const own = { name, rows, hasAccelerators, ...(installed && { installed: installed.map(nameOf) }) };
     return [parts === undefined ? own : { ...own, parts: new Set([...parts].map(nameOf)) }];
   });
   const through = countedElsewhere(files);

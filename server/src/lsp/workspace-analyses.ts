@@ -32,6 +32,7 @@ export interface KeptAnalysis {
   readonly estimates: readonly CostEstimate[];
   /** For a kustomization: the URIs of the files that contribute to its objects. */
   readonly parts?: ReadonlySet<string>;
+  readonly installed?: readonly string[];
   /** Its findings, if they were requested. */
   readonly diagnostics?: readonly Diagnostic[];
   /** What its findings save, if that was requested. */
@@ -266,6 +267,7 @@ function keep(
     }),
     estimates: running.flatMap(({ workload, document }) => document.costOf(workload).cost ?? []),
     ...parts,
+    ...(related.installed && { installed: related.installed }),
     ...(advice && { diagnostics: fileDiagnostics(file, advice) }),
     ...(savings && { savings: savingsIn(file).map((one) => ({ ...one, range: lines.toRange(one.span) })) }),
   };

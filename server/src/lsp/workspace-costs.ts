@@ -105,9 +105,12 @@ export function registerWorkspaceCosts(
   function costsIn(found: readonly KeptAnalysis[]): Costs {
     const folders = indexing.folders();
     const files = found.map((one): CountedFile & { readonly kept: KeptAnalysis } => {
-      const { uri, hasAccelerators, rows, parts } = one;
+      const { uri, hasAccelerators, rows, parts, installed } = one;
       const name = normalizeUri(uri);
-      const own = { name, kept: one, hasAccelerators, rows: rows.map(({ row }) => row) };
+      const own = {
+        ...{ name, kept: one, hasAccelerators, rows: rows.map(({ row }) => row) },
+        ...(installed && { installed: installed.map(normalizeUri) }),
+      };
       return parts === undefined ? own : { ...own, parts: new Set([...parts].map(normalizeUri)) };
     });
     const elsewhere = countedElsewhere(files);

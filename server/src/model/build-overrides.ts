@@ -1,4 +1,4 @@
-import { asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import { tableOf } from '../yaml/table.ts';
 import { listedApplications } from './application-sets.ts';
@@ -10,14 +10,23 @@ export interface BuildOverride {
   readonly path: string;
   /** The changes, as a kustomization without resources. */
   readonly changes: { readonly replicas: readonly unknown[]; readonly patches: readonly unknown[] };
+  /** What Flux puts in place of variables in all that it builds. */
+  readonly variables?: BuildVariables;
   readonly namespace: string | null;
   /** Where the workloads are shown. */
   readonly at: YamlNode;
 }
 
+/** Variables by name. */
+export interface BuildVariables {
+  readonly known: readonly (readonly [name: string, value: string])[];
+  /** There are none but these: others have their defaults. */
+  readonly isComplete: boolean;
+}
+
 /** Identifies an override with what it builds, wherever it is in its file. */
-export function overrideKey({ path, changes }: BuildOverride): string {
-  return JSON.stringify([path, changes]);
+export function overrideKey({ path, changes, variables }: BuildOverride): string {
+  return JSON.stringify([path, changes, variables]);
 }
 
 /** The overrides in a document that change pods or their number, if all of them are known. */
@@ -41,6 +50,27 @@ export function buildOverrides(document: YamlDocument): readonly BuildOverride[]
 
 const marks = /\bkustomize\b/;
 
+/** The folders that objects of Argo CD and Flux in a document install as they are, as written. */
+export function unchangedBuilds(document: YamlDocument): readonly string[] {
+  if (document.root === null || !installers.test(document.text)) return [];
+  return lowerManifests(document).flatMap((manifest): readonly string[] => {
+    const spec = getIn(manifest.root, 'spec');
+    const type = `${groupOf(manifest.apiVersion)}/${manifest.kind}`;
+    const isFlux = type === 'kustomize.toolkit.fluxcd.io/Kustomization';
+    if (!isFlux && type !== 'argoproj.io/Application') return [];
+    const sources = isFlux ? [spec] : [getIn(spec, 'source') ?? [], ...items(getIn(spec, 'sources'))].flat();
+    return sources.flatMap((source) => {
+      const block = isFlux ? source : getIn(source, 'kustomize');
+      const isChanged = ['replicas', 'patches', 'components', 'postBuild'].some(
+        (key) => getIn(block, key) !== undefined,
+      );
+      return isChanged ? [] : (plainText(getIn(source, 'path')) ?? []);
+    });
+  });
+}
+
+const installers = /\bkind:[ \t]*["']?(?:Application|Kustomization)\b/;
+
 /** https://argo-cd.readthedocs.io/en/stable/user-guide/kustomize/ */
 function ofArgo(root: Cursor, at: YamlNode): readonly BuildOverride[] {
   const spec = getIn(root, 'spec');
@@ -54,7 +84,15 @@ function ofArgo(root: Cursor, at: YamlNode): readonly BuildOverride[] {
 /** https://fluxcd.io/flux/components/kustomize/kustomizations/ */
 function ofFlux(root: Cursor, at: YamlNode): readonly BuildOverride[] {
   const spec = getIn(root, 'spec');
-  return override(plainText(getIn(spec, 'path')), spec, plainText(getIn(spec, 'targetNamespace')) ?? null, at);
+  const after = getIn(spec, 'postBuild');
+  const known = entries(getIn(after, 'substitute')).flatMap((entry) => {
+    const value = plainText(entry);
+    return value === undefined ? [] : [[keyOf(entry), value] as const];
+  });
+  const isComplete = getIn(after, 'substituteFrom') === undefined;
+  const variables = known.length === 0 ? undefined : { known, isComplete };
+  const path = plainText(getIn(spec, 'path'));
+  return override(path, spec, plainText(getIn(spec, 'targetNamespace')) ?? null, at, variables);
 }
 
 function override(
@@ -62,10 +100,11 @@ function override(
   block: Cursor | undefined,
   namespace: string | null,
   at: YamlNode,
+  variables?: BuildVariables,
 ): readonly BuildOverride[] {
   const [replicas, patches, components] = ['replicas', 'patches', 'components'].map((key) => items(getIn(block, key)));
   if (path === undefined || components?.length !== 0 || replicas === undefined || patches === undefined) return [];
-  if (replicas.length + patches.length === 0) return [];
+  if (replicas.length + patches.length === 0 && variables === undefined) return [];
   const counts = replicas.map((one) => {
     const [name, count] = ['name', 'count'].map((key) => plainText(getIn(one, key)));
     return name === undefined || !/^\d{1,9}$/.test(count ?? '') ? undefined : { name, count: Number(count) };
@@ -82,7 +121,7 @@ function override(
   });
   // A part of the changes would be another state.
   if ([...counts, ...inline].includes(undefined)) return [];
-  return [{ path, changes: { replicas: counts, patches: inline }, namespace, at }];
+  return [{ path, changes: { replicas: counts, patches: inline }, ...(variables && { variables }), namespace, at }];
 }
 
 function plainText(cursor: Cursor | undefined): string | undefined {

@@ -72,6 +72,8 @@ export interface RelatedFiles {
   readonly built?: readonly BuiltObject[];
   /** The URIs of the other kustomizations that it includes. */
   readonly included?: readonly string[];
+  /** The URIs of the kustomizations that the file installs as they are. */
+  readonly installed?: readonly string[];
 }
 
 export const noRelatedFiles: RelatedFiles = {};

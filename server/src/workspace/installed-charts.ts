@@ -33,7 +33,7 @@ export async function relatedToInstalls(
     if (found !== undefined) installs.set(key, found);
   }
   const builds = await overriddenBuilds(uri, documents, read, reaches);
-  return installs.size === 0 && builds.overridden === undefined
+  return installs.size === 0 && Object.keys(builds).length === 0
     ? noRelatedFiles
     : { ...(installs.size > 0 && { installs }), ...builds };
 }

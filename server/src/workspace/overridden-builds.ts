@@ -1,5 +1,12 @@
+import { either } from '../catalog/word-patterns.ts';
 import { foldersAbove } from '../config/places.ts';
-import { type BuildOverride, buildOverrides, overrideKey } from '../model/build-overrides.ts';
+import {
+  type BuildOverride,
+  type BuildVariables,
+  buildOverrides,
+  overrideKey,
+  unchangedBuilds,
+} from '../model/build-overrides.ts';
 import type { Built } from '../model/kustomize/build.ts';
 import { buildObjects, collectFiles } from '../model/kustomize/build.ts';
 import type { SourceFile } from '../model/kustomize/built-object.ts';
@@ -16,35 +23,88 @@ export async function overriddenBuilds(
   documents: readonly YamlDocument[],
   read: Read,
   reaches: (uri: string) => boolean,
-): Promise<Pick<RelatedFiles, 'overridden' | 'included'>> {
+): Promise<Pick<RelatedFiles, 'overridden' | 'included' | 'installed'>> {
   const overridden = new Map<string, Built>();
   for (const one of documents.flatMap(buildOverrides)) {
     const key = overrideKey(one);
     const built = overridden.has(key) ? undefined : await builtWith(uri, one, read, reaches);
     if (built !== undefined) overridden.set(key, built);
   }
-  if (overridden.size === 0) return {};
-  return { overridden, included: [...overridden.values()].flatMap(({ included }) => included) };
+  const unchanged = new Set(documents.flatMap(unchangedBuilds));
+  const found = await Promise.all([...unchanged].map((folder) => kustomizationIn(uri, folder, read, reaches)));
+  const installed = found.flatMap((one) => one?.uri ?? []);
+  return {
+    ...(overridden.size > 0 && {
+      overridden,
+      included: [...overridden.values()].flatMap(({ included }) => included),
+    }),
+    ...(installed.length > 0 && { installed }),
+  };
+}
+
+/** The kustomization in the nearest folder with a path. */
+async function kustomizationIn(
+  uri: string,
+  path: string,
+  read: Read,
+  reaches: (uri: string) => boolean,
+): Promise<SourceFile | undefined> {
+  for (const root of foldersAbove(uri).filter(reaches)) {
+    const folder = resolvePath(`${root}/`, path);
+    if (folder === undefined || !reaches(folder)) continue;
+    const found = (await Promise.all(kustomizationNames.map((name) => read(`${folder}/${name}`)))).find(
+      (file) => file !== undefined,
+    );
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** The objects of the kustomization in the nearest folder with the path, as an overlay of it builds them. */
 async function builtWith(
   uri: string,
-  { path, changes }: BuildOverride,
+  { path, changes, variables }: BuildOverride,
   read: Read,
   reaches: (uri: string) => boolean,
 ): Promise<Built | undefined> {
-  for (const root of foldersAbove(uri).filter(reaches)) {
-    const folder = resolvePath(`${root}/`, path);
-    if (folder === undefined || !reaches(folder)) continue;
-    const names = kustomizationNames.map((name) => `${folder}/${name}`);
-    const found = (await Promise.all(names.map(read))).some((file) => file !== undefined);
-    if (!found) continue;
-    // A folder that no project has.
-    const overlay = `${folder}/.gpulint/kustomization.yaml`;
-    const text = JSON.stringify({ resources: ['..'], ...changes });
-    const files = await collectFiles(overlay, async (file) => (file === overlay ? { uri: overlay, text } : read(file)));
-    return files && buildObjects(overlay, files);
-  }
-  return undefined;
+  const kustomization = await kustomizationIn(uri, path, read, reaches);
+  if (kustomization === undefined) return undefined;
+  // A folder that no project has.
+  const overlay = kustomization.uri.replace(/[^/]*$/, '.gpulint/kustomization.yaml');
+  const text = JSON.stringify({ resources: ['..'], ...changes });
+  let isChanged = changes.replicas.length + changes.patches.length > 0;
+  const files = await collectFiles(overlay, async (file) => {
+    if (file === overlay) return { uri: overlay, text };
+    const source = await read(file);
+    if (source === undefined || variables === undefined) return source;
+    const filled = withVariables(source.text, variables);
+    isChanged ||= filled.isPriced;
+    return filled.text === source.text ? source : { uri: source.uri, text: filled.text };
+  });
+  return files && isChanged ? buildObjects(overlay, files) : undefined;
 }
+
+/**
+ * The text with the variables that Flux replaces, and whether one of them may decide what its pods cost: most are names.
+ * https://fluxcd.io/flux/components/kustomize/kustomizations/#post-build-variable-substitution
+ */
+function withVariables(text: string, { known, isComplete }: BuildVariables): { text: string; isPriced: boolean } {
+  if (!text.includes('${')) return { text, isPriced: false };
+  const values = new Map(known);
+  let isPriced = false;
+  const filled = text.replace(variable, (whole, name: string, fallback: string | undefined, at: number) => {
+    const value = values.get(name) ?? (isComplete ? fallback : undefined);
+    isPriced ||= value !== undefined && priced.test(text.slice(text.lastIndexOf('\n', at) + 1, at));
+    return value ?? whole;
+  });
+  return { text: filled, isPriced };
+}
+
+/** What a line says before a variable: the key of a number, a machine or a place, or an item of a list. */
+const priced = either(
+  /replica|count|parallelism|completions|suspend|schedule/i,
+  /gpu|accelerator|cpu|memory|node|instance|machine|zone|region/i,
+  /^\s*-\s["']?$/,
+);
+
+const variable = /(?<!\$)\$\{([A-Za-z_]\w{0,99})(?::[=-]([^}\n]{0,200}))?\}/g;

@@ -30,6 +30,8 @@ export interface CheckedFile {
   readonly outcome: Outcome;
   /** For a kustomization, the URIs of the files that contribute to its workloads. */
   readonly parts?: ReadonlySet<string>;
+  /** The URIs of the kustomizations that it installs as they are. */
+  readonly installed?: readonly string[];
   /** What was fixed in it, by line. */
   readonly fixes?: readonly PlacedFix[];
   /** The lines of its findings, where the report shows them. */

@@ -11,6 +11,8 @@ export interface CountedFile {
   readonly rows: readonly Pick<CostRow, 'readWith' | 'release' | 'name'>[];
   /** For a kustomization, and for values and objects that release a chart: the names of the files that contribute to its objects. */
   readonly parts?: ReadonlySet<string>;
+  /** The names of the kustomizations that it installs as they are. */
+  readonly installed?: readonly string[];
 }
 
 /**
@@ -20,12 +22,14 @@ export interface CountedFile {
  */
 export function countedElsewhere(files: readonly CountedFile[]): ReadonlyMap<string, readonly string[]> {
   const counting = files.filter(({ hasAccelerators }) => hasAccelerators);
+  // Others that include such a kustomization are more of it.
+  const installed = new Set(files.flatMap((file) => file.installed ?? []));
   const kustomizations = new Map(
     counting.flatMap(({ name, parts, rows }) =>
       // Values without rows of the chart's templates do not count them.
       parts === undefined || (!isKustomization(name) && !rows.some(({ readWith }) => readWith !== null))
         ? []
-        : [[name, new Set([...parts].filter((part) => part !== name))] as const],
+        : [[name, new Set([...parts].filter((part) => part !== name && !installed.has(part)))] as const],
     ),
   );
   const found = new Map([...countedThrough(kustomizations)].filter(([, through]) => through.length > 0));
