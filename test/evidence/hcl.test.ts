@@ -167,6 +167,10 @@ test.each([
   // A switch is one copy; other computed numbers are unknown.
   ['', 'count = var.on ? 1 : 0', '3', [3]],
   ['', 'count = var.on ? 2 : 0', '3', [null]],
+  ['variable "on" {\n  default = true\n}', 'count = var.on ? 1 : 0', '3', [3]],
+  ['variable "on" {\n  default = false\n}', 'count = var.on ? 1 : 0', '3', [0]],
+  ['variable "on" {\n  default = "cpu"\n}', 'count = var.on == "gpu" ? 1 : 0', '3', [0]],
+  ['variable "on" {\n  default = "cpu"\n}', 'count = var.on != "none" ? 1 : 0', '3', [3]],
   ['', 'count = length(data.zones.a.names)', '3', [null]],
 ] as const)('the limits of pools with %j and %j', (values, copies, max, limits) => {
   const text = `${values}\n${nodeGroup(`resource "aws_eks_node_group" "gpu" {\n  ${copies}`, max)}`;
@@ -191,4 +195,32 @@ test.each([
 test('a count in a mapping is that of the nodes', () => {
   const text = 'locals {\n  pools = {\n    gpu = { machine_type = "a2-highgpu-1g", count = 3 }\n  }\n}';
   expect(terraformBlocks(text).flatMap((block) => terraformPoolsOf(block))).toHaveLength(1);
+});
+
+test.each([
+  ['variable "held" {\n  default = ""\n}', 'var.held == "" ? [] : [var.held]', false],
+  ['variable "held" {\n  default = "room"\n}', 'var.held == "" ? [] : [var.held]', true],
+  ['variable "held" {\n  default = true\n}', 'var.held ? [1] : []', true],
+  ['', '[1]', true],
+  ['variable "held" {\n  default = []\n}', 'var.held', false],
+  // Most users of a module that offers reservations have none.
+  ['variable "held" {\n  default = null\n}', 'var.held == null ? [] : [1]', false],
+  ['', 'var.held', false],
+])('whether a pool is reserved with %j and %s', (values, each, isReserved) => {
+  const text = `${values}
+resource "google_container_node_pool" "gpu" {
+  node_config {
+    machine_type = "a2-highgpu-1g"
+    dynamic "reservation_affinity" {
+      for_each = ${each}
+      content {
+        consume_reservation_type = "SPECIFIC_RESERVATION"
+      }
+    }
+  }
+}
+`;
+  const known = valuesOfFolder([{ fileName: 'a.tf', facts: terraformStatements(text, 'a.tf') }]);
+  const [pool] = terraformBlocks(text).flatMap((block) => terraformPoolsOf(block, known));
+  expect(JSON.stringify(pool?.terms).includes('reserved')).toBe(isReserved);
 });

@@ -10,6 +10,10 @@ export interface Template {
   readonly unset?: string;
   /** What a condition makes of true and false. */
   readonly choice?: readonly [yes: string, no: string];
+  /** The condition is whether the text is this one, or another. */
+  readonly compared?: { readonly value: string; readonly isEqual: boolean };
+  /** What a condition makes of an unknown text. */
+  readonly otherwise?: string;
   /** The mapping that a `for` expression makes of a list or a mapping. */
   readonly mapped?: Mapped;
 }

@@ -1,4 +1,6 @@
-import { type Field, type Fields, maxDepth, type Template } from './fields.ts';
+import { type Field, type Fields, isTemplateText, maxDepth, type Template } from './fields.ts';
+import { choiceAt, choosesList } from './hcl-choices.ts';
+import { isLiteral, isMark, type Token, tokensOf } from './hcl-tokens.ts';
 
 // A small reader of HCL, the language of Terraform, for plain values. https://github.com/hashicorp/hcl/blob/main/hclsyntax/spec.md
 // Nothing is evaluated: functions and conditions are unknown, and a text that consists of variables and local values is a template. It reads each
@@ -26,44 +28,10 @@ export function readHcl(text: string, keepsCalls = false): readonly HclBlock[] {
   return blocks;
 }
 
-type Token = {
-  readonly kind: 'word' | 'text' | 'document' | 'mark' | 'line';
-  readonly text: string;
-  readonly known: boolean;
-};
-
 interface Reader {
   readonly tokens: readonly Token[];
   at: number;
   readonly keepsCalls: boolean;
-}
-
-const token =
-  /(?<space>[ \t\r]+|#[^\n]*|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$))|(?<line>\n)|(?<word>[A-Za-z_][\w-]*|-?\d[\w.]*)|"(?<text>(?:[^"\\\n]|\\.)*)(?<closed>")?|<<-?(?<end>\w+)\r?\n|(?<mark>[^\n])/gy;
-
-function tokensOf(text: string): readonly Token[] {
-  const found: Token[] = [];
-  token.lastIndex = 0;
-  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
-    const { space, line, word, text: quoted, closed, end, mark } = match.groups ?? {};
-    if (space !== undefined) continue;
-    if (line !== undefined) found.push({ kind: 'line', text: '\n', known: true });
-    else if (word !== undefined) found.push({ kind: 'word', text: word, known: true });
-    else if (quoted !== undefined)
-      found.push({ kind: 'text', text: quoted, known: closed !== undefined && !/[$%]\{|\\/.test(quoted) });
-    else if (mark !== undefined) found.push({ kind: 'mark', text: mark, known: true });
-    else if (end !== undefined) {
-      // A here-document ends at a line with its word.
-      const last = new RegExp(`^[ \\t]*${end}[ \\t\\r]*$`, 'gm');
-      last.lastIndex = token.lastIndex;
-      const start = token.lastIndex;
-      const close = last.exec(text);
-      const document = text.slice(start, close?.index);
-      found.push({ kind: 'document', text: document, known: !/[$%]\{/.test(document) });
-      token.lastIndex = close === null ? text.length : close.index + close[0].length;
-    }
-  }
-  return found;
 }
 
 function readBody(
@@ -82,7 +50,9 @@ function readBody(
     if (isMark(tokens[reader.at], '=') || isMark(tokens[reader.at], ':')) {
       reader.at += 1;
       const value = readValue(reader, depth);
-      body.set(first.text, first.text === 'count' && typeof value !== 'string' && isSwitch(reader) ? '1' : value);
+      const isSwitched = first.text === 'count' && typeof value !== 'string' && isSwitch(reader);
+      const known = choosesList(value) && first.text !== 'for_each' ? null : value;
+      body.set(first.text, isSwitched ? (isTemplateText(value) ? { ...value, otherwise: '1' } : '1') : known);
       continue;
     }
     const labels: string[] = [];
@@ -157,12 +127,12 @@ function readValue(reader: Reader, depth: number): Field {
       first.kind === 'word' ? (referenceAt(reader, first.text) ?? fallbackAt(reader, first.text)) : undefined;
     if (named !== undefined) {
       reader.at += named.length;
-      const choice = choiceAt(reader);
-      if (choice !== undefined) reader.at += 4;
+      const { length = 0, ...made } = choiceAt(reader.tokens, reader.at) ?? {};
+      reader.at += length;
       value = {
         template: `\${${named.name}}`,
         ...(named.unset !== undefined && { unset: named.unset }),
-        ...(choice && { choice }),
+        ...made,
       };
       return isEnd(reader.tokens[reader.at]) ? value : skipRest(reader);
     }
@@ -210,16 +180,6 @@ function fallbackAt(reader: Reader, word: string): Reference | undefined {
   if (word === 'lookup' && !(key?.kind === 'text' && key.known)) return undefined;
   const name = key === undefined ? named.name : `${named.name}.${key.text}`;
   return { name, length: end + 3 - at, unset: unset.text };
-}
-
-/** `? "SPOT" : "ON_DEMAND"`. */
-function choiceAt({ tokens, at }: Reader): readonly [string, string] | undefined {
-  const [mark, yes, colon, no] = tokens.slice(at, at + 4);
-  return isMark(mark, '?') && isMark(colon, ':') && isLiteral(yes) && isLiteral(no) ? [yes.text, no.text] : undefined;
-}
-
-function isLiteral(next: Token | undefined): next is Token {
-  return next?.known === true && (next.kind === 'text' || /^(?:true|false|\d[\d.]*)$/.test(next.text));
 }
 
 /** The mapping of the same items that a `for` expression makes, whose `{` is before the place. */
@@ -322,8 +282,4 @@ function skipRest(reader: Reader): null {
 
 function isEnd(next: Token | undefined): boolean {
   return next === undefined || next.kind === 'line' || (next.kind === 'mark' && ',]})'.includes(next.text));
-}
-
-function isMark(next: Token | undefined, text: string): boolean {
-  return next?.kind === 'mark' && next.text === text;
 }

@@ -5,6 +5,7 @@ import type { NodePool } from '../model/node-pool.ts';
 import type { NodeRequirement } from '../model/node-terms.ts';
 import { table, tableOf } from '../yaml/table.ts';
 import { type Field, type Fields, isFields, meaningOf } from './fields.ts';
+import { emptyList } from './hcl-choices.ts';
 import { mixedInstancesOf } from './mixed-instances.ts';
 import { diskInFields } from './pool-disks.ts';
 
@@ -138,7 +139,24 @@ function collect(fields: Field, found: Map<string, Field>, depth: number): void 
     const meaning = meaningOf(key);
     if (!found.has(meaning)) found.set(meaning, value);
   }
-  for (const [key, value] of fields) if (!/label|tag|annotation|taint/i.test(key)) collect(value, found, depth + 1);
+  for (const [key, value] of fields) {
+    if (key === 'dynamic') collect(presentBlocks(value), found, depth + 1);
+    else if (!/label|tag|annotation|taint/i.test(key)) collect(value, found, depth + 1);
+  }
+}
+
+/**
+ * The dynamic blocks of Terraform that are there: not those of empty lists. Modules offer reservations, which few of their users have, so a
+ * reservation needs a list that is known.
+ */
+function presentBlocks(blocks: Field): readonly Field[] {
+  return [blocks].flat().filter((block) => {
+    const each = isFields(block) ? block.get('for_each') : undefined;
+    if (each === emptyList || (Array.isArray(each) && each.length === 0)) return false;
+    const inner = new Map<string, Field>();
+    collect(block, inner, 0);
+    return each !== null || !inner.has('consumereservationtype');
+  });
 }
 
 function textOf(field: Field | undefined): string | null | undefined {

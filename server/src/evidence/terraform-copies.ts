@@ -1,4 +1,5 @@
 import { type Field, type Fields, isFields, isTemplateText, type Template } from './fields.ts';
+import { emptyList } from './hcl-choices.ts';
 import { isMachineKey } from './machine-keys.ts';
 import { isChoice } from './pools-in-blocks.ts';
 import { filledWith, maxItems, type TerraformModule, type TerraformValues } from './terraform-values.ts';
@@ -15,6 +16,7 @@ export function valuesOfEach(fields: Fields, values: TerraformValues, isPool: bo
     return Array.from({ length: count }, (_, place) => ofCopy(values, ['count.index', String(place)]));
   const written = fields.get('for_each');
   const each = written === undefined ? null : filledWith(written, values);
+  if (each === emptyList) return [];
   const copy = (key: Field, value: Field) => ofCopy(values, ['each.key', key], ['each.value', value]);
   // A set has each text once.
   if (Array.isArray(each))

@@ -155,13 +155,14 @@ export function terraformPoolsOf(
   // In a mapping, `count` is the number of nodes.
   const copied = parent === null ? fields : new Map([...fields].filter(([key]) => key !== 'count'));
   const times = filledWith(parent?.get('count') ?? '1', values);
-  if (times === '0') return [];
+  const isOff = isSwitchedOff(parent?.get('count'), values) || isSwitchedOff(copied.get('count'), values);
+  if (times === '0' && !isOff) return [];
   // The folder is a module, of which there are several copies.
   const isModules = values.has('var.for_each') || (values.has('var.count') && values.get('var.count') !== '1');
   const isRepeated = isModules || times !== '1' || parent?.has('for_each');
   return valuesOfEach(copied, values, parent === null).flatMap((own) => {
     const filled = filledWith(single, own);
-    const count = isFields(filled) ? filled.get('count') : '0';
+    const count = isFields(filled) ? (isOff ? '1' : filled.get('count')) : '0';
     if (!isFields(filled) || count === '0') return [];
     const alone = poolInFields(filled, name);
     const placed =
@@ -172,8 +173,17 @@ export function terraformPoolsOf(
       !isRepeated &&
       (count === undefined || count === '1' || own.has('count.index')) &&
       (single.size === fields.size || own.has('each.key'));
-    return pool === undefined ? [] : isSingle ? pool : { ...pool, size: { min: null, max: null } };
+    if (pool === undefined) return [];
+    return isOff ? { ...pool, size: noNodes } : isSingle ? pool : { ...pool, size: { min: null, max: null } };
   });
+}
+
+/** A pool that is off has no nodes until its variable turns it on. */
+const noNodes = { min: 0, max: 0 };
+
+/** Whether a number of copies is 0 because a variable says so: `var.has_gpus ? 1 : 0`. */
+function isSwitchedOff(count: Field | undefined, values: TerraformValues): boolean {
+  return isTemplateText(count) && count.otherwise !== undefined && filledWith(count, values) === '0';
 }
 
 /** The place of the cluster to which a pool refers; undefined if the folder does not state it. */

@@ -246,10 +246,12 @@ function textOrNull(item: Template, values: TerraformValues): string | null {
 
 function filledTemplate(template: Template, values: TerraformValues): Field {
   const filled = filledText(template.template, values) ?? unsetIn(template, values);
-  const { choice, mapped } = template;
+  const { choice, mapped, compared, otherwise = null } = template;
   if (mapped !== undefined) return mappedFrom(filled, mapped);
   if (choice === undefined) return filled;
-  return filled === 'true' ? choice[0] : filled === 'false' ? choice[1] : null;
+  const isKnown = compared !== undefined && typeof filled === 'string';
+  const met = isKnown ? String((filled === compared.value) === compared.isEqual) : compared ? null : filled;
+  return met === 'true' ? choice[0] : met === 'false' ? choice[1] : otherwise;
 }
 
 /** The mapping that a `for` expression makes; null if a key or a condition is unknown. */
