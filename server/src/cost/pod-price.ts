@@ -45,6 +45,7 @@ export function priceOn(offer: PricedOffer, { devices, needs }: Request, pricing
   // The node of a fractional machine reports its part of a card as one device.
   const cards = cardsOf(offer, devices);
   if (instanceHourly === null || cards < devices) return undefined;
+  if (!isPerDevice(offer) && cards < (needs.cards ?? 0)) return undefined;
   const machine = machineOf(offer as Offer);
   if (isTooLarge(needs, machine)) return undefined;
   const share = isPerDevice(offer) ? devices : shareOf(devices, needs, machine, cards);

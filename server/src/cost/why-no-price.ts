@@ -19,14 +19,21 @@ export function whyNoPrice(
   own: OwnPrices,
 ): NoEstimate {
   const { provider, needs, ownMachine, otherCloud, capacity } = placement;
-  const isTooLarge = on({ ...placement, needs: noNeeds }, 'on-demand').every(({ prices }) => prices.length > 0);
+  const alone = needs.cards === undefined ? noNeeds : { ...noNeeds, cards: needs.cards };
+  const isTooLarge = on({ ...placement, needs: alone }, 'on-demand').every(({ prices }) => prices.length > 0);
   if (isTooLarge) return { kind: 'podTooLarge', needs };
   const instanceType = placement.instanceType ?? ownMachine?.name ?? null;
   const sellers = sellersWithoutNodes(models, placement, own.sheet);
   const spot = capacity === 'unknown' ? spotInstead(on(placement, 'spot')) : undefined;
   return {
     kind: 'priceUnknown',
-    ...{ models, devices, instanceType, provider: provider ?? otherCloud ?? null, sellers },
+    ...{
+      models,
+      devices: Math.max(devices, needs.cards ?? 0),
+      instanceType,
+      provider: provider ?? otherCloud ?? null,
+      sellers,
+    },
     ...(spot && { spot }),
   };
 }

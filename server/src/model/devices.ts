@@ -81,6 +81,11 @@ export function lowerPodAccelerators(
   const counters = requests.filter(({ form }) => form === 'memory' || form === 'percent');
   const [lead] = counters;
   const onlyCounters = counters.length === requests.length;
+  // Each container states the size of its own virtual GPUs.
+  const ofEach = counters.map((one) => ({
+    ...one,
+    perPod: one.perPod && one.perPod / usersOf(one.resource, containers),
+  }));
 
   const fromResource = ({ resource, form, perPod }: NamedRequest): PodAccelerator => {
     const named = modelsInResource(resource);
@@ -108,15 +113,13 @@ export function lowerPodAccelerators(
     }
     const each = (models: readonly string[]) =>
       counters.length > 0 && (form === 'whole' || form === 'shared')
-        ? virtualShare(counters, models)
+        ? virtualShare(ofEach, models)
         : unitShare(resource, form, models, sharing, options.sharing.replicas, slicePods(labels));
     return {
       ...lowered,
       devices: devicesOf(perPod, each(resolved.candidates)),
       ...(form === 'whole' && slice !== undefined && { slice }),
-      ...openModel(resolved, selected, vendor, slices, virtualMiB(counters), (model) =>
-        devicesOf(perPod, each([model])),
-      ),
+      ...openModel(resolved, selected, vendor, slices, virtualMiB(ofEach), (model) => devicesOf(perPod, each([model]))),
     };
   };
 
@@ -150,6 +153,14 @@ export function lowerPodAccelerators(
     perPod: knownCount(one.perPod),
     devices: knownCount(one.devices),
   }));
+}
+
+/** How many containers request a resource at the same time. */
+function usersOf(resource: string, containers: AcceleratorSource['containers']): number {
+  const users = containers.filter(
+    ({ type, accelerators }) => type !== 'init' && accelerators.some((one) => one.resource === resource),
+  );
+  return Math.max(1, users.length);
 }
 
 /** The devices of the machine that labels name; null if it is unknown, or if there are several with different numbers. */

@@ -225,7 +225,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
       : poolsOfFlavors(flavorsOfQueue({ marks, namespace }, crossReferences), options.nodePools);
   const pool = fitting.length === 1 ? fitting[0] : undefined;
   const inPool = optionsInPool(options, pool);
-  const needs = podNeeds(containers, pod, crossReferences);
+  const needs = podNeeds(containers, pod, crossReferences, annotations);
   const implicit = [
     // Fractions exclude whole GPUs: the scheduler rejects both together, and elsewhere these annotations have other meanings.
     ...(containers.some(namesAccelerators) ? [] : annotatedFractions(annotations)),

@@ -1,5 +1,7 @@
-import { asText, type Cursor, getIn, isTemplated } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isTemplated, type Located } from '../yaml/cursor.ts';
+import { countIn } from './count.ts';
 import { type CrossReferences, noCrossReferences } from './cross-references.ts';
+import { lookUp } from './manifest.ts';
 import { lowerQuantity, parseQuantity } from './quantity.ts';
 import type { Container, PodNeeds } from './workload.ts';
 
@@ -36,6 +38,7 @@ export function podNeeds(
   containers: readonly Container[],
   pod?: Cursor,
   crossReferences: CrossReferences = noCrossReferences,
+  annotations: readonly Located<string>[] = [],
 ): PodNeeds {
   const amount = (written: Cursor | undefined) => (written === undefined ? 0 : (lowerQuantity(written).value ?? 0));
   const runtime = getIn(pod, 'runtimeClassName');
@@ -66,7 +69,30 @@ export function podNeeds(
     memoryGiB: total('memory') / 2 ** 30,
     efa: total('vpc.amazonaws.com/efa'),
     storageGiB: total('ephemeral-storage') / 2 ** 30,
+    ...cardsApart(containers, annotations),
   };
+}
+
+/**
+ * The different cards on which the parts of a pod are: each virtual GPU of a container is on another card, and so is each fraction of KAI and Run:ai.
+ * https://project-hami.io/docs/ https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/gpu-sharing/README.md
+ */
+function cardsApart(
+  containers: readonly Container[],
+  annotations: readonly Located<string>[],
+): Pick<PodNeeds, 'cards'> {
+  const counts = containers.flatMap(({ accelerators }) =>
+    accelerators.some(isCounter) ? accelerators.map((one) => (isCounter(one) ? 0 : (one.count ?? 0))) : [],
+  );
+  const isFraction = ['gpu-fraction', 'gpu-memory'].some((name) => lookUp(annotations, name) !== undefined);
+  const fractions = isFraction ? (countIn(lookUp(annotations, 'gpu-fraction-num-devices')?.value) ?? 0) : 0;
+  const cards = Math.max(fractions, ...counts);
+  return cards > 1 ? { cards } : {};
+}
+
+/** Whether a resource is the size of each virtual GPU. */
+function isCounter({ form }: Container['accelerators'][number]): boolean {
+  return form === 'memory' || form === 'percent';
 }
 
 function amountsIn(resources: Cursor | undefined): Record<'requests' | 'limits', Cursor | undefined> {

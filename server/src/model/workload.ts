@@ -122,6 +122,8 @@ export interface PodNeeds {
   readonly efa: number;
   /** Ephemeral storage. */
   readonly storageGiB: number;
+  /** Its parts of cards are on so many different cards. */
+  readonly cards?: number;
 }
 
 export const noNeeds: PodNeeds = { cpu: 0, memoryGiB: 0, efa: 0, storageGiB: 0 };
