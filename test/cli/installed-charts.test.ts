@@ -321,3 +321,26 @@ ${body}
     expect(await costs({ 'main.tf': release(`  ${body}`) })).toEqual(['charts/rank/templates/rank.yaml null 0.80']);
   });
 });
+
+describe('a kustomization inflates a chart', () => {
+  const kustomization = (more: string, chartHome = '../charts') =>
+    `helmGlobals: {chartHome: ${chartHome}}\nhelmCharts:\n  - name: rank\n    namespace: search\n${more}`;
+
+  test('with a file of values and its own: 2 × 4/4 of g6.12xlarge', async () => {
+    const files = {
+      'prod/kustomization.yaml': kustomization(
+        '    valuesFile: values.yaml\n    valuesInline: {replicas: 2, machine: g6.12xlarge}\n',
+      ),
+      'prod/values.yaml': 'replicas: 5\ncards: 4\n',
+    };
+    expect(await costs(files)).toEqual(['prod/kustomization.yaml search 9.20']);
+  });
+
+  test.each([
+    ['of a repository', '    repo: https://charts.example.com\n    valuesInline: {replicas: 2}\n', undefined],
+    ['that is elsewhere', '    valuesInline: {replicas: 2}\n', 'vendor'],
+  ])('%s, so the chart counts with its own values', async (_, more, home) => {
+    const rows = await costs({ 'prod/kustomization.yaml': kustomization(more, home) });
+    expect(rows).toEqual(['charts/rank/templates/rank.yaml null 0.80']);
+  });
+});

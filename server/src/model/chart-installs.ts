@@ -39,9 +39,10 @@ export function mayInstallCharts(text: string): boolean {
 }
 
 /** An editor asks after each edit, and the pattern is slow on texts without these words. */
-const words = ['HelmRelease', 'Application', 'Kustomization', 'releases:'];
+const words = ['HelmRelease', 'Application', 'Kustomization', 'releases:', 'helmCharts:'];
 
-const marks = /^[ \t-]*["']?kind["']?:[ \t]*["']?(?:Application(?:Set)?|HelmRelease|Kustomization)\b|^releases:/m;
+const marks =
+  /^[ \t-]*["']?kind["']?:[ \t]*["']?(?:Application(?:Set)?|HelmRelease|Kustomization)\b|^(?:releases|helmCharts):/m;
 
 /** Identifies an install with what it reads, wherever it is in its file. */
 export function installKey({ chart, from, layers, namespace }: ChartInstall): string {
@@ -60,7 +61,30 @@ export function chartInstalls(document: YamlDocument): readonly ChartInstall[] {
       return listedApplications(manifest, document).flatMap((made) => argoInstalls(made, manifest.root.node));
     return type === 'helm.toolkit.fluxcd.io/HelmRelease' ? fluxInstalls(manifest) : [];
   });
-  return [...ofObjects, ...items(getIn(rootCursor(root), 'releases')).flatMap(helmfileInstall)];
+  const whole = rootCursor(root);
+  return [...ofObjects, ...items(getIn(whole, 'releases')).flatMap(helmfileInstall), ...kustomizeInstalls(whole)];
+}
+
+/** Charts that kustomize inflates from a folder. https://kubectl.docs.kubernetes.io/references/kustomize/builtins/#_helmchartinflationgenerator_ */
+function kustomizeInstalls(root: Cursor): readonly ChartInstall[] {
+  const home = getIn(root, 'helmGlobals', 'chartHome');
+  const folder = home === undefined ? 'charts' : plainText(home);
+  return items(getIn(root, 'helmCharts')).flatMap((chart) => {
+    const name = plainText(getIn(chart, 'name'));
+    if (folder === undefined || name === undefined || getIn(chart, 'repo') !== undefined) return [];
+    const own = getIn(chart, 'valuesFile');
+    const files = [...(own === undefined ? [] : [own]), ...items(getIn(chart, 'additionalValuesFiles'))];
+    const layers = files.map((one): InstallLayer | undefined => {
+      const file = plainText(one);
+      return file === undefined ? undefined : { file, from: 'file', optional: false };
+    });
+    const inline = getIn(chart, 'valuesInline')?.node;
+    return install(`${folder}/${name}`, 'file', [...layers, ...(inline === undefined ? [] : [{ values: inline }])], {
+      namespace: plainText(getIn(chart, 'namespace') ?? getIn(root, 'namespace')) ?? null,
+      release: plainText(getIn(chart, 'releaseName')) ?? null,
+      at: chart.node,
+    });
+  });
 }
 
 /** https://argo-cd.readthedocs.io/en/stable/user-guide/helm/ */
