@@ -1,5 +1,5 @@
 import { modelServers, readModelServer } from '../command/model-server.ts';
-import { weightsSize } from '../memory/weights.ts';
+import { leastWeightsGiB, weightsSize } from '../memory/weights.ts';
 import { downloadedModel } from '../model/downloaded-model.ts';
 import { parametersStated } from '../model/model-params.ts';
 import type { ModelOptions } from '../model/options.ts';
@@ -21,6 +21,8 @@ export interface ModelLoader {
   readonly brief: Download | undefined;
   /** Undefined if unknown. */
   readonly weightsGiB: number | undefined;
+  /** Whether the model has so few parameters that its server starts in half the time; fewer bits per weight do not make the start shorter. */
+  readonly startsSoon: boolean;
 }
 
 /**
@@ -42,22 +44,40 @@ export function modelLoader(
   if (container.type !== 'app') return undefined;
   const { use, program } = useOf(container);
   if (isLlmTriton(container))
-    return { program: 'tritonserver', model: undefined, downloads: undefined, brief: undefined, weightsGiB: undefined };
+    return {
+      program: 'tritonserver',
+      model: undefined,
+      downloads: undefined,
+      brief: undefined,
+      weightsGiB: undefined,
+      startsSoon: false,
+    };
   if (use !== 'serving' || program === null) return undefined;
   if (!modelServers.has(program) && !otherServers.has(program)) return undefined;
   const server = readModelServer(processInput(container), program);
   const isNim = program === 'nim';
   const written = isNim ? imageModel(container) : server?.model;
   const model = (written && downloadedModel(written, container, podSet)) ?? written;
-  // A format of fewer bits makes the weights smaller by an unknown factor; NIM chooses FP8 on GPUs that support it.
   const stated = parametersStated(manifest, podSet, options, model);
-  const isUnknown = (model === undefined && stated === undefined) || server?.bytes === null;
-  const size = isUnknown ? undefined : weightsSize(model ?? '', server?.bytes ?? 2, stated);
-  const weightsGiB = size && (isNim ? size.gib / 2 : size.gib);
+  const [size, asFloats] = ([server?.bytes ?? 2, 4] as const).map((bytes) =>
+    model === undefined && stated === undefined ? undefined : weightsSize(model ?? '', bytes, stated),
+  );
+  // A format of fewer bits makes the weights smaller by an unknown factor, unless they are stored in it; NIM chooses FP8 on GPUs that support it.
+  const isUnknown = size === undefined || (server?.bytes === null && size.gib !== asFloats?.gib);
+  const weightsGiB = isUnknown ? undefined : isNim ? size.gib / 2 : size.gib;
   const isLarge = (weightsGiB ?? 0) >= smallGiB;
   const found =
     model !== undefined && (weightsGiB ?? 0) >= 2 ? downloadOf(container, podSet, written ?? '', program) : undefined;
-  return { program, model, downloads: isLarge ? found : undefined, brief: isLarge ? undefined : found, weightsGiB };
+  const in4Bits = stated === undefined ? leastWeightsGiB(model ?? '') : undefined;
+  const in16Bits = in4Bits === undefined ? weightsGiB : in4Bits * 4;
+  return {
+    program,
+    model,
+    downloads: isLarge ? found : undefined,
+    brief: isLarge ? undefined : found,
+    weightsGiB,
+    startsSoon: weightsGiB !== undefined && (in16Bits ?? 0) < smallGiB,
+  };
 }
 
 /**
@@ -80,8 +100,8 @@ function isLlmTriton({ at, image, command, args, env }: Container): boolean {
  * capturing graphs take about a minute with any model of several billion parameters; the weights are then read at no more than 1 GiB/s, from
  * disk or from the network. Assumptions: measured starts are longer (kserve/kserve#5062, llm-d/llm-d-benchmark#83).
  */
-export function leastStartSeconds({ weightsGiB, downloads }: ModelLoader): number {
-  const start = weightsGiB !== undefined && weightsGiB < smallGiB ? 30 : 60;
+export function leastStartSeconds({ weightsGiB, downloads, startsSoon }: ModelLoader): number {
+  const start = startsSoon ? 30 : 60;
   const gib = Math.min(weightsGiB ?? 0, ofOneHostGiB);
   return start + Math.floor(gib) + (downloads !== undefined ? Math.floor(downloadSeconds(gib)) : 0);
 }
