@@ -5,7 +5,7 @@
 // kubernetes-sigs/kueue (v1beta1, v1beta2), kaito-project/kaito (v1alpha1, v1beta1), kubeflow/trainer (v1alpha1), kubeflow/mpi-operator (v2beta1), kubeflow/training-operator (v1),
 // ray-project/kuberay (v1); 2026-11-24: kubernetes-sigs/karpenter (v1); 2026-11-29: aws/karpenter-provider-aws (v1);
 // 2026-11-28: vllm-project/production-stack (operator, v1alpha1), kubeai-project/kubeai (v1), kubeflow/notebooks (v1), kubevirt/kubevirt (v1), knative/serving (v1), kedacore/keda (v1alpha1), volcano-sh/apis (batch v1alpha1), NVIDIA/k8s-nim-operator (v1alpha1);
-// 2026-11-29: NVIDIA/gpu-operator (v1), k3s-io/helm-controller (v1), argoproj/argo-cd (v1alpha1), intel/intel-device-plugins-for-kubernetes (v1); GKE's reference of ComputeClass (v1).
+// 2026-11-29: prometheus-operator/prometheus-operator (v1), NVIDIA/gpu-operator (v1), k3s-io/helm-controller (v1), argoproj/argo-cd (v1alpha1), intel/intel-device-plugins-for-kubernetes (v1); GKE's reference of ComputeClass (v1).
 
 /** The type of an object by apiVersion and kind. */
 export const customKinds: Readonly<Record<string, string>> = {
@@ -52,6 +52,8 @@ export const customKinds: Readonly<Record<string, string>> = {
   'kueue.x-k8s.io/v1beta2/WorkloadPriorityClass': 'WorkloadPriorityClass',
   'leaderworkerset.x-k8s.io/v1/LeaderWorkerSet': 'LeaderWorkerSet',
   'production-stack.vllm.ai/v1alpha1/VLLMRuntime': 'VLLMRuntime',
+  'monitoring.coreos.com/v1/PodMonitor': 'PodMonitor',
+  'monitoring.coreos.com/v1/ServiceMonitor': 'ServiceMonitor',
   'nvidia.com/v1/ClusterPolicy': 'ClusterPolicy',
   'ray.io/v1/RayCluster': 'RayCluster',
   'ray.io/v1/RayJob': 'RayJob',
@@ -156,6 +158,18 @@ export const customTypes: Readonly<Record<string, string>> = {
     'machineFamily machineType spot:b minCpuPlatform minCores:i minMemoryGb:i storage:* gpu:ComputeGPU tpu:ComputeTPU nodepools:[s reservations:* maxPodsPerNode:i maxRunDurationSeconds:i flexStart:* placement:* location:* nodeSystemConfig:* podFamily capacityCheckWaitTimeSeconds:i',
   ComputeGPU: 'type count:i driverVersion gpuSharing:*',
   ComputeTPU: 'type count:i topology',
+  // The Prometheus operator: https://prometheus-operator.dev/docs/api-reference/api/
+  MonitorSpec:
+    'jobLabel podTargetLabels:[s selector!:LabelSelector selectorMechanism namespaceSelector:MonitorNamespaces sampleLimit:i targetLimit:i scrapeProtocols:[s fallbackScrapeProtocol scrapeClassicHistograms:b labelLimit:i labelNameLengthLimit:i labelValueLengthLimit:i keepDroppedTargets:i attachMetadata:* scrapeClass bodySizeLimit nativeHistogramBucketLimit:i nativeHistogramMinBucketFactor:* convertClassicHistogramsToNHCB:b scrapeNativeHistograms:b',
+  MonitorNamespaces: 'any:b matchNames:[s',
+  // Rules report ports and times that are numbers.
+  MonitorEndpoint:
+    'port:* targetPort:x path scheme params:* interval:* scrapeTimeout:* tlsConfig:* bearerTokenFile bearerTokenSecret:* authorization:* basicAuth:* oauth2:* honorLabels:b honorTimestamps:b trackTimestampsStaleness:b metricRelabelings:* relabelings:* proxyUrl noProxy proxyFromEnvironment:b proxyConnectHeader:* followRedirects:b enableHttp2:b filterRunning:b',
+  ServiceMonitor: object('ServiceMonitorSpec'),
+  ServiceMonitorSpec: '+MonitorSpec targetLabels:[s endpoints!:[MonitorEndpoint serviceDiscoveryRole',
+  PodMonitor: object('PodMonitorSpec'),
+  PodMonitorSpec: '+MonitorSpec podMetricsEndpoints:[PodMonitorEndpoint',
+  PodMonitorEndpoint: '+MonitorEndpoint portNumber:i',
   // Knative, KEDA and Volcano
   KnativeService: object('KnativeServiceSpec'),
   KnativeServiceSpec: 'template:KnativeTemplate traffic:*',

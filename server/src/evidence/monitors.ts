@@ -3,7 +3,6 @@ import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import {
   asBoolean,
-  asNumber,
   asString,
   asText,
   type Cursor,
@@ -34,7 +33,7 @@ export interface Monitor {
  * https://learn.microsoft.com/azure/azure-monitor/containers/prometheus-metrics-scrape-crd
  * https://github.com/GoogleCloudPlatform/prometheus-engine/blob/main/doc/api.md
  */
-const kinds: ReadonlyMap<string, { readonly list: string; readonly ofPods: boolean }> = new Map([
+const kinds: ReadonlyMap<string, MonitorKind> = new Map([
   ...['monitoring.coreos.com', 'azmonitoring.coreos.com'].flatMap((group) => [
     [`${group}/ServiceMonitor`, { list: 'endpoints', ofPods: false }] as const,
     [`${group}/PodMonitor`, { list: 'podMetricsEndpoints', ofPods: true }] as const,
@@ -44,9 +43,15 @@ const kinds: ReadonlyMap<string, { readonly list: string; readonly ofPods: boole
   ['monitoring.googleapis.com/PodMonitoring', { list: 'endpoints', ofPods: true }],
 ]);
 
-/** Whether an object tells a Prometheus what to read. */
-export function isMonitor({ apiVersion, kind }: Manifest): boolean {
-  return kinds.has(`${groupOf(apiVersion)}/${kind}`);
+interface MonitorKind {
+  /** The field with its endpoints. */
+  readonly list: string;
+  readonly ofPods: boolean;
+}
+
+/** How the kind of an object lists what a Prometheus reads; undefined for other kinds. */
+export function monitorKind({ apiVersion, kind }: Pick<Manifest, 'apiVersion' | 'kind'>): MonitorKind | undefined {
+  return kinds.get(`${groupOf(apiVersion)}/${kind}`);
 }
 
 /**
@@ -57,7 +62,7 @@ export function monitorOf(
   { apiVersion, kind, namespace, root }: Manifest,
   references: Pick<CrossReferences, 'servicesLabeled' | 'keptRunning' | 'labeledElsewhere'>,
 ): Monitor | undefined {
-  const known = kinds.get(`${groupOf(apiVersion)}/${kind}`);
+  const known = monitorKind({ apiVersion, kind });
   const spec = getIn(root, 'spec');
   const selector = getIn(spec, 'selector');
   if (known === undefined || selector === undefined) return undefined;
@@ -94,23 +99,4 @@ function onlyName(selector: Cursor): string | undefined {
   const [first, ...others] = items(names);
   if (first === undefined || others.length > 0 || entries(selector).length > 1) return undefined;
   return [selector, names].some(isIncomplete) || isUnseen(first) ? undefined : asString(first);
-}
-
-/** The first number in place of the name of a port, and the first label that is outside of matchLabels. */
-export function monitorMistakes({
-  apiVersion,
-  kind,
-  root,
-}: Manifest): readonly [number?: Cursor | undefined, label?: Cursor | undefined] {
-  const known = kinds.get(`${groupOf(apiVersion)}/${kind}`);
-  // Google's kind also takes numbers.
-  if (known === undefined || kind === 'PodMonitoring') return [];
-  const ports = items(getIn(root, 'spec', known.list)).map((one) => getIn(one, 'port'));
-  const selector = getIn(root, 'spec', 'selector');
-  return [
-    ports.find((port) => !isUnseen(port) && asNumber(port) !== undefined && asString(port) === undefined),
-    entries(isIncomplete(selector) ? undefined : selector).find(
-      (one) => !/^match(?:Labels|Expressions)$/.test(keyOf(one)),
-    ),
-  ];
 }

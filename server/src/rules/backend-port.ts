@@ -1,5 +1,6 @@
+import { type MonitorMistake, monitorMistakes } from '../evidence/monitor-mistakes.ts';
 import { unlabeledService } from '../evidence/monitored-services.ts';
-import { isMonitor, type Monitor, monitorMistakes, monitorOf } from '../evidence/monitors.ts';
+import { type Monitor, monitorKind, monitorOf } from '../evidence/monitors.ts';
 import { type Backend, backendsOf } from '../evidence/route-backends.ts';
 import { calledService, configMapUrls, type ServiceUrl, serviceUrls } from '../evidence/service-urls.ts';
 import { isUnknown } from '../evidence/written.ts';
@@ -33,7 +34,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * The port of a backend is a port of the Service, not of its pods. With another one, every request fails, while the server holds its GPUs. A
  * ServiceMonitor names ports of Services: without one of that name, Prometheus gets no metrics, and what scales on them does not scale.
  * It selects Services of its own namespace, unless a `namespaceSelector` names others, by their own labels, not by those of their pods. The same applies to a PodMonitor and its pods (information).
- * A PodMonitor names ports of containers. Both take names, not numbers, and their labels are in `matchLabels`. The targets in the settings of Prometheus are addresses of Services.
+ * A PodMonitor names ports of containers. Both take names, not numbers, and their labels are in `matchLabels`.
+ * Their times have units, and a timeout is not longer than its interval. The targets in the settings of Prometheus are addresses of Services.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -83,7 +85,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * - [Gateway API: HTTPRoute](https://gateway-api.sigs.k8s.io/api-types/httproute/)
  * - [Istio: VirtualService](https://istio.io/latest/docs/reference/config/networking/virtual-service/)
  * - [Traefik: IngressRoute](https://doc.traefik.io/traefik/reference/routing-configuration/kubernetes/crd/http/ingressroute/)
- * - [Prometheus Operator: ServiceMonitor](https://prometheus-operator.dev/docs/developer/getting-started/)
+ * - [Prometheus Operator: ServiceMonitor](https://prometheus-operator.dev/docs/developer/getting-started/), [its API](https://prometheus-operator.dev/docs/api-reference/api/)
  */
 export default defineRule({
   topic: 'network',
@@ -92,17 +94,15 @@ export default defineRule({
     const { apiVersion, kind, namespace, root } = manifest;
     const metadata = getIn(root, 'metadata');
     const key = `${groupOf(apiVersion)}/${kind}`;
-    if (!(kinds.has(key) || isMonitor(manifest)) || isIncomplete(metadata) || isUnseen(getIn(metadata, 'namespace')))
-      return;
+    if (!kinds.has(key) && monitorKind(manifest) === undefined) return;
+    if (isIncomplete(metadata) || isUnseen(getIn(metadata, 'namespace'))) return;
     if (kind === 'ConfigMap') {
       for (const url of configMapUrls(manifest)) checkUrl(url, namespace, context);
       return;
     }
-    const [number, label] = monitorMistakes(manifest);
-    if (number !== undefined || label !== undefined) {
-      checkShape(kind, number, label, context);
-      return;
-    }
+    const mistakes = monitorMistakes(manifest);
+    for (const mistake of mistakes) reportMistake(kind, mistake, context);
+    if (mistakes.length > 0) return;
     const monitor = monitorOf(manifest, context.crossReferences);
     if (monitor !== undefined) {
       checkMonitor(manifest, monitor, context);
@@ -197,20 +197,23 @@ function portsOf(found: Referenced<ServiceFacts> | undefined): readonly ServiceP
   return found?.file === null && found.facts.selects !== null ? (found.facts.ports ?? undefined) : undefined;
 }
 
-/** Reports a monitor with a number for the name of a port, or with labels that are not in matchLabels. */
-function checkShape(kind: string, port: Cursor | undefined, label: Cursor | undefined, { report }: RuleContext): void {
-  if (port !== undefined)
-    report({
-      severity: 'error',
-      message: `port of a ${kind} must be the name of a port, a string, not the number ${asText(port)}: the API server rejects the object`,
-      span: spanOf(port),
-    });
-  if (label !== undefined)
-    report({
-      severity: 'error',
-      message: `Label ${shorten(keyOf(label), 30)} belongs in selector.matchLabels: kubectl rejects the ${kind}, and other clients drop it and select everything`,
-      span: keySpanOf(label),
-    });
+/** Reports a monitor without the form of its kind. */
+function reportMistake(kind: string, { what, at, other }: MonitorMistake, { document, report }: RuleContext): void {
+  const [key, text] = [shorten(keyOf(at), 30), shorten(asText(at) ?? '', 20)];
+  const messages: Record<MonitorMistake['what'], string> = {
+    port: `port of a ${kind} must be the name of a port, a string, not the number ${text}: the API server rejects the object`,
+    label: `Label ${key} belongs in selector.matchLabels: kubectl rejects the ${kind}, and other clients drop it and select everything`,
+    list: `The endpoints of a ${kind} are in ${other}, not in ${key}: kubectl rejects the object, and other clients drop them`,
+    unit: `${key} must have a unit, such as ${text}s, not ${text}: the API server rejects the ${kind}`,
+    timeout: `${key} ${text} is longer than interval ${other}: the Prometheus operator ignores the ${kind}`,
+  };
+  report({
+    severity: what === 'timeout' ? 'warning' : 'error',
+    message: messages[what],
+    span: what === 'label' || what === 'list' ? keySpanOf(at) : spanOf(at),
+    fixes: () =>
+      what === 'unit' ? [fix(`Set ${key} to ${text}s`, 'unsafe', replaceScalar(document, at, `${text}s`))] : [],
+  });
 }
 
 /** Reports a ServiceMonitor of whose ports the Services that it selects have none. */
