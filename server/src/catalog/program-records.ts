@@ -85,6 +85,8 @@ const titles: ReadonlyMap<string, string> = new Map([
   ['ollama', 'Ollama'],
   ['tritonserver', 'Triton'],
   ['nim', 'NIM'],
+  ['torchserve', 'TorchServe'],
+  ['tensorflow_model_server', 'TensorFlow Serving'],
   ['llama_cpp', 'llama_cpp.server'],
   ['text-generation-launcher', 'Text Generation Inference'],
   ['text-embeddings-router', 'Text Embeddings Inference'],

@@ -8,7 +8,7 @@ import type { ServerFacts } from '../model/workload-facts.ts';
 import { asNumber, asText, type Cursor, getIn, isTemplated, isUnseen, items } from '../yaml/cursor.ts';
 import { mayHaveVariables, mayRunMore } from './launch.ts';
 import { probesOf } from './probes.ts';
-import { missingMetricsFlag } from './served-metrics.ts';
+import { missingMetrics } from './served-metrics.ts';
 import { isAlone, soleServer } from './sole-server.ts';
 import { webUiOf } from './web-uis.ts';
 
@@ -29,6 +29,8 @@ interface PortSetting {
   readonly byDefault?: number;
   /** The port that the variable PORT of the publisher's images sets, unless the pod sets it. */
   readonly ofImage?: number;
+  /** The port that the entrypoint of the publisher's image sets. */
+  readonly ofEntrypoint?: number;
   /** Ports for other protocols and metrics. */
   readonly others?: readonly number[];
   /** The flags take an address with a port. */
@@ -48,7 +50,8 @@ const portFlags: readonly string[] = ['port', 'p'];
  * https://docs.bentoml.com/en/latest/reference/bentoml/cli.html,
  * https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/protocol/README.html,
  * https://docs.nvidia.com/nim/large-language-models/latest/configuration.html,
- * https://github.com/michaelfeil/infinity, https://llama-cpp-python.readthedocs.io/en/latest/server/
+ * https://github.com/michaelfeil/infinity, https://llama-cpp-python.readthedocs.io/en/latest/server/,
+ * https://www.tensorflow.org/tfx/serving/docker, https://github.com/pytorch/serve/blob/master/docs/configuration.md
  */
 const portSettings: ReadonlyMap<string, PortSetting> = new Map<string, PortSetting>([
   ['vllm', { flags: portFlag, byDefault: 8000 }],
@@ -70,6 +73,8 @@ const portSettings: ReadonlyMap<string, PortSetting> = new Map<string, PortSetti
   ['bentoml', { flags: portFlags }],
   ['nim', { flags: [], byDefault: 8000 }],
   ['tritonserver', { flags: ['http-port'], byDefault: 8000, others: [8001, 8002] }],
+  ['tensorflow_model_server', { flags: ['rest-api-port'], ofEntrypoint: 8501, others: [8500] }],
+  ['torchserve', { flags: [], ofEntrypoint: 8080, others: [8081, 8082, 7070, 7071] }],
 ]);
 
 /** Servers without code of the user and without another port, for metrics for example. Their probes can never succeed elsewhere. */
@@ -108,6 +113,10 @@ export function listeningPort(container: Container): ListeningPort | undefined {
     return { program, port: Number(written), words: [word, valueWord] };
   }
   if (setting.ofImage !== undefined) return ofImage(program, setting.ofImage, container);
+  if (setting.ofEntrypoint !== undefined) {
+    const isFixed = server.byImage && hasOwnEntrypoint(container) && !flags.some(({ name }) => name.includes('config'));
+    return isFixed ? { program, port: setting.ofEntrypoint, words: undefined } : undefined;
+  }
   if (setting.byDefault === undefined) return undefined;
   const set = [
     ...processInput(container).env.map(({ name }) => name),
@@ -124,6 +133,15 @@ export function listeningPort(container: Container): ListeningPort | undefined {
   const address = container.env.find(({ name }) => program === 'ollama' && name === 'OLLAMA_HOST');
   if (isOpen || !isOwn || (address !== undefined && !/^[\w.]*$/.test(address.value?.value ?? ':'))) return undefined;
   return { program, port: setting.byDefault, words: undefined };
+}
+
+/** Whether a container runs an image of TensorFlow Serving or TorchServe as it is, with its settings. */
+function hasOwnEntrypoint(container: Container): boolean {
+  const { image, env, volumeMounts } = container;
+  const isOwn = /^(?:docker\.io\/)?(?:tensorflow\/serving|pytorch\/torchserve)(?:[:@][^/]*)?$/.test(image?.value ?? '');
+  if (!isOwn || mayHaveVariables(container) || env.some(({ name }) => /PORT|CONFIG|^TS_/.test(name))) return false;
+  // A mount may bring the settings.
+  return !volumeMounts.some(({ mountPath }) => /config|^\/home\/model-server\/?$/.test(mountPath));
 }
 
 function isPlain(image: string): boolean {
@@ -167,8 +185,8 @@ export function listenerOf(workload: Workload): ServerFacts | null {
   const isProbed = isUnseen(readiness) || getIn(readiness, 'httpGet') !== undefined;
   const words = [...container.command, ...container.args].map(({ value }) => value);
   const hasPrefix = words.some((word) => /--(?:api-prefix|root-path|middleware|config)|\bROOT_PATH\b/.test(word));
-  const metricsFlag = missingMetricsFlag(container) ?? null;
-  return { program: found.program, port: found.port, metricsFlag, isProbed, hasPrefix };
+  const lacksMetrics = missingMetrics(container) ?? null;
+  return { program: found.program, port: found.port, lacksMetrics, isProbed, hasPrefix };
 }
 
 /** Flags by which a server may listen on another port, or on none. */

@@ -15,13 +15,19 @@ const metricsFlags: ReadonlyMap<string, string> = new Map([
   ['llama-server', 'metrics'],
 ]);
 
-/** The flag that the only server of a container lacks for its metrics; undefined if it has metrics or may have them. */
-export function missingMetricsFlag(container: Container): string | undefined {
+/** A variable that may give metrics to a server without them: https://github.com/ollama/ollama/pull/18508 */
+const metricsVariables: ReadonlyMap<string, string> = new Map([['ollama', 'OLLAMA_METRICS']]);
+
+/** What the only server of a container lacks for its metrics, in words; undefined if it has metrics or may have them. */
+export function missingMetrics(container: Container): string | undefined {
   const server = soleServer(container);
   const flag = server && metricsFlags.get(server.program);
-  if (server === undefined || flag === undefined || mayHaveVariables(container)) return undefined;
+  const variable = server && metricsVariables.get(server.program);
+  if (server === undefined || (flag ?? variable) === undefined || mayHaveVariables(container)) return undefined;
   const { command, args } = container;
   if ([...command, ...args].some(({ at }) => isTemplated(at))) return undefined;
+  if (flag === undefined)
+    return processInput(container).env.some(({ name }) => name === variable) ? undefined : 'of its own';
   const words = server.command?.words ?? [];
   const flags = readFlags(words);
   // A file or a variable may hold the flag.
@@ -29,7 +35,7 @@ export function missingMetricsFlag(container: Container): string | undefined {
     return undefined;
   const isHidden = words.some((word) => word.dynamic && !flags.some(({ valueWord }) => valueWord === word));
   const names = processInput(container).env.map(({ name }) => name);
-  return isHidden || names.some((name) => /METRICS|ARGS|FLAGS|OPTS/.test(name)) ? undefined : `--${flag}`;
+  return isHidden || names.some((name) => /METRICS|ARGS|FLAGS|OPTS/.test(name)) ? undefined : `without --${flag}`;
 }
 
 /**

@@ -49,11 +49,12 @@ export function serverPaths(container: Container): ServerPaths | undefined {
  * https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/customization_guide/inference_protocols.html,
  * https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md,
  * https://github.com/abetlen/llama-cpp-python/blob/main/llama_cpp/server/app.py,
- * https://nvidia.github.io/TensorRT-LLM/commands/trtllm-serve/trtllm-serve.html
+ * https://nvidia.github.io/TensorRT-LLM/commands/trtllm-serve/trtllm-serve.html,
+ * https://docs.pytorch.org/serve/inference_api.html, https://www.tensorflow.org/tfx/serving/api_rest
  */
 function pathsOfOthers(container: Container): ServerPaths | undefined {
   const found = listeningPort(container);
-  const health = found && healthOf[found.program];
+  const health = found && (healthOf[found.program] ?? statusOfModel(found.program, container));
   if (found === undefined || health === undefined) return undefined;
   if ([...container.command, ...container.args].some(({ value }) => prefixed.test(value))) return undefined;
   return { name: titleOf(found.program), health, port: String(found.port), status: statusOf(found.program) };
@@ -67,7 +68,19 @@ const healthOf = table<string>({
   'llama-server': '/health',
   'trtllm-serve': '/health',
   llama_cpp: '/v1/models',
+  torchserve: '/ping',
 });
+
+/** The path of the status of TensorFlow Serving's only model. */
+function statusOfModel(program: string, { command, args, env }: Container): string | undefined {
+  if (program !== 'tensorflow_model_server') return undefined;
+  const words = [...command, ...args].map(({ value }) => value);
+  if (words.some((word) => word.includes('model_config_file'))) return undefined;
+  const flag = /--model_name[= ]["']?([\w.-]+)/.exec(words.join(' '))?.[1];
+  const set = env.find(({ name }) => name === 'MODEL_NAME');
+  const name = flag ?? (set === undefined ? 'model' : set.value?.value);
+  return name === undefined || !/^[\w.-]+$/.test(name) ? undefined : `/v1/models/${name}`;
+}
 
 /** The path of health checks of a server by its program, and what it answers to others; undefined for unknown ones. */
 export function healthOfProgram(program: string): Omit<ServerPaths, 'port'> | undefined {

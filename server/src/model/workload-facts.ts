@@ -34,8 +34,8 @@ export interface WorkloadFacts {
 export interface ServerFacts {
   readonly program: string;
   readonly port: number;
-  /** The flag without which it has no metrics; null if it has some, or may have. */
-  readonly metricsFlag: string | null;
+  /** What it lacks for its metrics, in words: `without --metrics`; null if it has some, or may have. */
+  readonly lacksMetrics: string | null;
   /** Its readinessProbe asks for a path, or may. */
   readonly isProbed: boolean;
   /** A flag may give all its paths a prefix. */

@@ -23,7 +23,7 @@ import {
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
-import { setKey } from '../yaml/edit.ts';
+import { replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
@@ -34,7 +34,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## Why
  *
  * KEDA reads the metadata of a trigger when it starts to scale. Without a required setting, it reports an error and scales nothing: the target
- * keeps its GPUs, or never gets one. The same happens if a cron trigger starts and ends at the same time, or in
+ * keeps its GPUs, or never gets one. The same happens if the address of Prometheus has no `http://`, and if a cron trigger starts and ends at the same time, or in
  * a time zone that is not in the database (`IST`, `UTC+8`). Its webhook rejects a ScaledObject for a
  * target that a HorizontalPodAutoscaler already scales. Since Kubernetes 1.27, two HorizontalPodAutoscalers with the same target both stop
  * (`AmbiguousSelector`): one of them can have the metrics of both. KServe creates an autoscaler for the Deployment of an InferenceService in
@@ -105,10 +105,14 @@ export default defineRule({
     if (target?.facts.devices === 0) return;
     const ceiling = kind === 'ScaledObject' ? getIn(root, 'spec', 'maxReplicaCount') : undefined;
     const isFormula = getIn(root, 'spec', 'advanced', 'scalingModifiers') !== undefined;
-    for (const trigger of items(getIn(root, 'spec', 'triggers'))) {
+    const triggers = items(getIn(root, 'spec', 'triggers'));
+    for (const trigger of triggers) {
       checkTrigger(trigger, isFormula, context);
       checkCron(trigger, ceiling, context);
     }
+    const [only, ...others] = triggers;
+    if (only !== undefined && others.length === 0 && !isFormula && kind === 'ScaledObject')
+      checkWindow(only, getIn(root, 'spec'), context);
     if (target !== undefined && !target.siblingFolder) checkOwner(manifest, target, context);
   },
   workload(workload, context) {
@@ -168,6 +172,8 @@ interface TriggerSettings {
   readonly settings: readonly string[];
   /** An authentication can have the settings. */
   readonly isOpen?: true;
+  /** The address is a URL, whose scheme KEDA does not add. */
+  readonly isUrl?: true;
 }
 
 /**
@@ -178,8 +184,8 @@ const required = table<TriggerSettings>({
   'aws-sqs-queue': { address: 'queueURL', isOwn: true, settings: ['awsRegion'], isOpen: true },
   cron: { address: 'start', settings: ['end', 'timezone', 'desiredReplicas'] },
   kafka: { address: 'bootstrapServers', settings: ['consumerGroup'] },
-  'metrics-api': { address: 'url', isOwn: true, settings: ['valueLocation', 'targetValue'] },
-  prometheus: { address: 'serverAddress', settings: ['query', 'threshold'] },
+  'metrics-api': { address: 'url', isOwn: true, isUrl: true, settings: ['valueLocation', 'targetValue'] },
+  prometheus: { address: 'serverAddress', isUrl: true, settings: ['query', 'threshold'] },
   rabbitmq: { address: 'host', settings: ['queueName'] },
   redis: { address: 'address', settings: ['listName'] },
 });
@@ -188,12 +194,13 @@ const required = table<TriggerSettings>({
 const targets = wordSet('threshold targetValue');
 
 /** @param isFormula whether a formula over all triggers has the only target */
-function checkTrigger(trigger: Cursor, isFormula: boolean, { report }: RuleContext): void {
+function checkTrigger(trigger: Cursor, isFormula: boolean, context: RuleContext): void {
   const metadata = getIn(trigger, 'metadata');
   const type = asString(getIn(trigger, 'type')) ?? '';
   if (metadata?.node.kind !== 'map' || isIncomplete(trigger) || isIncomplete(metadata)) return;
   const fields = entries(metadata).map((field) => keyOf(field).toLowerCase());
-  const { address = '', isOwn, settings = [], isOpen } = required[type] ?? {};
+  const { address = '', isOwn, settings = [], isOpen, isUrl } = required[type] ?? {};
+  if (isUrl) checkScheme(getIn(metadata, address), context);
   // KEDA reads some settings from the environment, under a longer name.
   const isMissing = (setting: string) => !fields.some((field) => field.startsWith(setting.toLowerCase()));
   const missing = settings.filter((setting) => isMissing(setting) && !(isFormula && targets.has(setting)));
@@ -201,11 +208,24 @@ function checkTrigger(trigger: Cursor, isFormula: boolean, { report }: RuleConte
   const isSketch = isMissing(address) && !(isOwn && missing.length === 0);
   if (isSketch || (isOpen && getIn(trigger, 'authenticationRef') !== undefined)) return;
   for (const setting of isMissing(address) ? [address] : missing) {
-    report({
+    context.report({
       message: `The ${type} trigger has no ${setting}, which is required: KEDA rejects the trigger and scales nothing`,
       span: keySpanOf(metadata),
     });
   }
+}
+
+/** Reports a host in place of a URL: Go takes the host for the scheme, or rejects it. */
+function checkScheme(address: Cursor | undefined, { document, report }: RuleContext): void {
+  const text = asText(address)?.trim() ?? '';
+  // Only what is certainly a host: a name of a cluster, or one with a port.
+  if (address === undefined || isUnknown(address) || !/^[\w.-]+(?::\d+)?(?:\/\S*)?$/.test(text)) return;
+  if (!/:\d|\.(?:svc|local)\b/.test(text)) return;
+  report({
+    message: `${keyOf(address)} ${shorten(text, 40)} has no scheme such as http://: KEDA cannot ask it, and the trigger scales nothing`,
+    span: spanOf(address),
+    fixes: () => [fix(`Use http://${shorten(text, 40)}`, 'unsafe', replaceScalar(document, address, `http://${text}`))],
+  });
 }
 
 /** Reports a window without a length, and more replicas in it than the maximum. https://keda.sh/docs/latest/scalers/cron/ */
@@ -232,6 +252,21 @@ function checkCron(trigger: Cursor, ceiling: Cursor | undefined, { report }: Rul
   report({
     severity: 'warning',
     message: `desiredReplicas ${count} is above maxReplicaCount ${most}: only ${most} start`,
+    span: spanOf(desired),
+  });
+}
+
+/** Reports the window of the only trigger in which no more replicas run than at any other time. */
+function checkWindow(trigger: Cursor, spec: Cursor | undefined, { report }: RuleContext): void {
+  if (asString(getIn(trigger, 'type')) !== 'cron' || [trigger, spec].some(isIncomplete)) return;
+  const desired = getIn(trigger, 'metadata', 'desiredReplicas');
+  const [floor, idle] = ['minReplicaCount', 'idleReplicaCount'].map((key) => getIn(spec, key));
+  const [least, count] = [asNumber(floor), Number(asText(desired) ?? Number.NaN)];
+  if (desired === undefined || least === undefined || idle !== undefined || isUnknown(desired)) return;
+  if (!Number.isSafeInteger(count) || count > least) return;
+  report({
+    severity: 'warning',
+    message: `desiredReplicas ${count} is not above minReplicaCount ${least}: the window changes nothing, and the pods run all the time`,
     span: spanOf(desired),
   });
 }

@@ -2,7 +2,7 @@ import { titleOf } from '../catalog/program-records.ts';
 import { type ListeningPort, listeningPort, portNumber } from '../evidence/listening-port.ts';
 import { isMeshed } from '../evidence/metrics-port.ts';
 import { type Monitor, monitorOf } from '../evidence/monitors.ts';
-import { lacksMetricsAt, missingMetricsFlag } from '../evidence/served-metrics.ts';
+import { lacksMetricsAt, missingMetrics } from '../evidence/served-metrics.ts';
 import { isAlone } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Referenced } from '../model/cross-references.ts';
@@ -31,7 +31,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## Why
  *
- * SGLang has metrics only with `--enable-metrics`, and llama.cpp's server only with `--metrics`. Without the flag, every scrape fails:
+ * SGLang has metrics only with `--enable-metrics`, llama.cpp's server only with `--metrics`, and Ollama has none. Every scrape fails:
  * dashboards stay empty, alerts never fire, and what scales on these metrics does not scale. The annotations `prometheus.io/scrape` and
  * `prometheus.io/port` belong on pods or Services: Prometheus looks for no Deployments, so those on a Deployment itself have no effect.
  * vLLM, SGLang, Triton and Hugging Face's servers have their metrics at `/metrics` and answer 404 at `/v1/metrics`.
@@ -80,6 +80,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * ## Sources
  *
  * - [SGLang: production metrics](https://docs.sglang.io/references/production_metrics.html)
+ * - [ollama/ollama#3144](https://github.com/ollama/ollama/issues/3144)
  * - [llama.cpp: server](https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md)
  */
 export default defineRule({
@@ -93,9 +94,9 @@ export default defineRule({
     const server = first?.file === null && others.length === 0 ? first.facts.server : null;
     if (first === undefined || server === null) return;
     for (const endpoint of monitor.endpoints) checkPath(getIn(endpoint, 'path'), server.program, endpoint, context);
-    if (server.metricsFlag === null) return;
+    if (server.lacksMetrics === null) return;
     context.report({
-      message: `${first.kind} ${shorten(first.name, 40)} runs ${titleOf(server.program)}, which has no metrics without ${server.metricsFlag}: Prometheus gets none`,
+      message: `${first.kind} ${shorten(first.name, 40)} runs ${titleOf(server.program)}, which has no metrics ${server.lacksMetrics}: Prometheus gets none`,
       span: keySpanOf(monitor.selector),
     });
   },
@@ -123,8 +124,8 @@ export default defineRule({
     if (server === undefined) return;
     const [scrape, path] = ['scrape', 'path'].map((key) => lookUp(podSet.annotations, `prometheus.io/${key}`));
     if (scrape?.value === 'true' && !isMeshed(podSet)) checkPath(path?.at, server.program, undefined, context);
-    const flag = missingMetricsFlag(container);
-    if (flag !== undefined) checkAnnotations(flag, server, container, context);
+    const lack = missingMetrics(container);
+    if (lack !== undefined) checkAnnotations(lack, server, container, context);
   },
 });
 
@@ -157,13 +158,13 @@ function selectedBy(
 }
 
 function checkAnnotations(
-  flag: string,
+  lack: string,
   server: ListeningPort,
   container: Container,
   { podSet, workload, crossReferences, report }: PodSetContext,
 ): void {
   const isOwn = (port: string | undefined) => portNumber(port, container) === server.port;
-  const has = `${titleOf(server.program)} has no metrics without ${flag}: Prometheus gets none`;
+  const has = `${titleOf(server.program)} has no metrics ${lack}: Prometheus gets none`;
   const [scrape, port] = ['scrape', 'port'].map((key) => lookUp(podSet.annotations, `prometheus.io/${key}`));
   if (scrape?.value === 'true' && port !== undefined && !isTemplated(port.at) && isOwn(asText(port.at))) {
     report({ message: `The annotations tell Prometheus to scrape this pod, but ${has}`, span: spanOf(scrape.at) });
