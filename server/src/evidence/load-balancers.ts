@@ -5,7 +5,7 @@ import type { Manifest } from '../model/workload.ts';
 import type { ServerFacts } from '../model/workload-facts.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, keyOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { type Table, tableOf } from '../yaml/table.ts';
+import { type Table, table, tableOf } from '../yaml/table.ts';
 import { backendsOf } from './route-backends.ts';
 import { healthOfProgram, isForeignHealthPath } from './server-paths.ts';
 import { writtenText } from './written.ts';
@@ -27,7 +27,9 @@ export function ingressBalancerMistakes(
 ): readonly BalancerMistake[] {
   const annotations = getIn(manifest.root, 'metadata', 'annotations');
   const backends = [...gpuBackends(manifest, references)];
-  if (/^gce(?:-internal)?$/.test(className)) return backends.flatMap(checkGoogle).slice(0, 1);
+  const [slow] = backends.flatMap((one) => checkTimeout(one, className, annotations));
+  if (/^gce(?:-internal)?$/.test(className)) return [...backends.flatMap(checkGoogle), slow ?? []].flat().slice(0, 1);
+  if (slow !== undefined) return [slow];
   if (className !== 'alb') return [];
   const [targets] = backends.flatMap((one) => checkTargets(one, annotations));
   const [health] = backends.flatMap((one) => checkAmazon(one, annotations));
@@ -36,6 +38,45 @@ export function ingressBalancerMistakes(
     one === undefined || (one === health && one.at === targets?.at) ? [] : one,
   );
 }
+
+/**
+ * What the balancers of a class do with long answers by default, and the setting against it.
+ * https://github.com/kubernetes/ingress-nginx/blob/main/docs/user-guide/nginx-configuration/configmap.md#proxy-read-timeout
+ * https://cloud.google.com/kubernetes-engine/docs/how-to/ingress-configuration#timeout
+ */
+const timeouts = table<{ readonly ends: string; readonly setting: string; readonly isSet: RegExp }>({
+  nginx: {
+    ends: 'ends a request after 60 s without data',
+    setting: 'proxy-read-timeout',
+    isSet: /read-timeout|snippet|proxy-timeout/,
+  },
+  // Another finding says that the class ignores a timeout.
+  gce: {
+    ends: 'ends a response after 30 s',
+    setting: 'timeoutSec of a BackendConfig',
+    isSet: /backend-config|timeout/,
+  },
+});
+
+/** The default timeout of a class, in front of a server whose answers take longer. The settings of the controller may have another one. */
+function checkTimeout(
+  { nameAt, server, hasHealthCheck }: GpuBackend,
+  className: string,
+  annotations: Cursor | undefined,
+): readonly BalancerMistake[] {
+  const found = timeouts[className];
+  if (found === undefined || server === null || !writesLongAnswers.has(server.program)) return [];
+  const isSet = entries(annotations).some((one) => found.isSet.test(keyOf(one)));
+  // A BackendConfig with the health check may also have the timeout.
+  if (isSet || isIncomplete(annotations) || (className === 'gce' && hasHealthCheck)) return [];
+  const message = `Class ${className} ${found.ends} by default: longer answers of ${titleOf(server.program)} fail without ${found.setting}`;
+  return [{ at: nameAt, message, isInfo: true }];
+}
+
+/** Servers of language models: an answer that is not streamed may take minutes, and so may loading a model for the first one. */
+const writesLongAnswers = wordSet(
+  'vllm sglang text-generation-launcher ollama llama-server trtllm-serve llama_cpp lmdeploy nim',
+);
 
 interface GpuBackend {
   readonly nameAt: Cursor;

@@ -38,7 +38,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Why
  *
- * ingress-nginx reads its timeouts as whole numbers of seconds: it ignores `600s`, and long answers of a model end after the default of 60 s.
+ * ingress-nginx reads its timeouts as whole numbers of seconds: it ignores `600s`, and long answers of a model end after the default of 60 s. Without the setting, they end there, too, and behind
+ * Google's load balancer after 30 s (information).
  * `rewrite-target` replaces the whole path: `/` without groups turns `/llm/v1/models` into `/`, and `/$2` without a second group in the path
  * is `/`, too. The server answers 404 and holds its GPUs. Controllers ignore the annotations of others, and ingress-nginx those that it does not have
  * (`read-timeout`) or cannot read (`proxy-body-size: 100MB`). Since 1.12, it rejects a regular expression in a path of type Prefix or Exact by default. Other
