@@ -7,7 +7,7 @@ import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, keyOf } fr
 import { shorten } from '../yaml/shorten.ts';
 import { type Table, table, tableOf } from '../yaml/table.ts';
 import { backendsOf } from './route-backends.ts';
-import { healthOfProgram, isForeignHealthPath } from './server-paths.ts';
+import { healthOfProgram, isForeignHealthPath, statusFor } from './server-paths.ts';
 import { writtenText } from './written.ts';
 
 /** What keeps a load balancer from the pods of a GPU server. */
@@ -160,7 +160,7 @@ function wrongPath(at: Cursor, server: ServerFacts): readonly BalancerMistake[] 
     path !== undefined &&
     (isForeignHealthPath(path, own) || (path === '/' && withoutPage.has(server.program)));
   if (!isWrong) return [];
-  const message = `The load balancer checks ${shorten(path, 30)} of ${own.name}, which answers ${own.status}: it considers no pod healthy`;
+  const message = `The load balancer checks ${shorten(path, 30)} of ${own.name}, which answers ${statusFor(path, own)}: it considers no pod healthy`;
   return [{ at, message, meant: own.health }];
 }
 

@@ -100,6 +100,7 @@ const prefixed = /--(?:api-prefix|root-path)/;
 /** Whether a path is an address of health checks that the server does not have. */
 export function isForeignHealthPath(path: string, { name, health }: Pick<ServerPaths, 'name' | 'health'>): boolean {
   const own = path.replace(/(?<=.)\/$/, '');
+  if (takesPost.has(own)) return true;
   if (name === 'vLLM' || name === 'Ollama')
     return own !== health && (own === '/' || foreign.has(own) || (health === '/' && ownOfVllm.has(own)));
   // Open Inference Protocol has two paths, which some builds of other servers have, too.
@@ -107,6 +108,17 @@ export function isForeignHealthPath(path: string, { name, health }: Pick<ServerP
   if (own === '/health') return health !== '/health';
   return foreign.has(own) && !(name === titleOf('llama-server') && own === '/v1/health');
 }
+
+/** The status of the answer to a probe's request for a path that is not for health checks. */
+export function statusFor(path: string, { name, status }: Pick<ServerPaths, 'name' | 'status'>): number {
+  return takesPost.has(path) && namesMethods.has(name) ? 405 : status;
+}
+
+/** The paths at which servers of language models take only POST; probes send GET. */
+const namesMethods: ReadonlySet<string> = new Set(
+  ['vllm', 'ollama', 'sglang', 'text-generation-launcher', 'text-embeddings-router'].map(titleOf),
+);
+const takesPost = wordSet('/v1/completions /v1/chat/completions /v1/embeddings /api/generate /api/chat');
 
 /**
  * Whether a server answers a path only to requests with its API key, which the container sets.

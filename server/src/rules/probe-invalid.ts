@@ -3,7 +3,7 @@ import { waitingProbe } from '../evidence/ordered-start.ts';
 import { undeclaredPorts } from '../evidence/probe-ports.ts';
 import { probesOf } from '../evidence/probes.ts';
 import { isPodSpec, isWholePod, rejectionOf } from '../evidence/rejection.ts';
-import { isForeignHealthPath, needsKey, type ServerPaths, serverPaths } from '../evidence/server-paths.ts';
+import { isForeignHealthPath, needsKey, type ServerPaths, serverPaths, statusFor } from '../evidence/server-paths.ts';
 import { isAlone, soleServer } from '../evidence/sole-server.ts';
 import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
 import { useOf } from '../model/process-input.ts';
@@ -273,7 +273,7 @@ function checkPaths(server: ServerPaths, container: Container, context: PodSetCo
           : 'warning',
       message: lacksKey
         ? `The ${type} probe requests ${text} without the API key, so ${server.name} answers 401: ${effect}`
-        : `The ${type} probe requests ${text} from ${server.name}, which answers ${server.status}: ${effect}`,
+        : `The ${type} probe requests ${text} from ${server.name}, which answers ${statusFor(text, server)}: ${effect}`,
       span: spanOf(path ?? request),
       fixes: () => {
         const right = type === 'liveness' ? server.health.replace(/ready$/, 'live') : server.health;

@@ -18,7 +18,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  * raises 0 to 1. The GPU that should be released without traffic stays and costs money. KEDA and Knative mode can scale to zero.
  *
  * A KEDA ScaledObject creates its own HPA. A second HPA on the same target keeps its own minimum of at least 1, and KEDA's webhook
- * rejects the pair.
+ * rejects the pair. Replicas of 0 in a Deployment turn its HPA off (information).
  *
  * ```yaml invalid
  * apiVersion: serving.kserve.io/v1beta1
@@ -94,6 +94,7 @@ export default defineRule({
   },
   workload(workload, context) {
     const { kind, scaling, podSets } = workload;
+    checkStopped(workload, context);
     if (kind !== 'InferenceService' || scaling === null || scaling.mechanism !== 'hpa') return;
     if (scaling.min === undefined || asNumber(scaling.min) !== 0) return;
     if (!podSets.some(requestsAccelerators)) return;
@@ -106,6 +107,23 @@ export default defineRule({
     });
   },
 });
+
+/** Reports replicas of 0 next to an HPA. https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/#implicit-maintenance-mode-deactivation */
+function checkStopped(
+  { apiVersion, kind, namespace, name, manifest, podSets }: Workload,
+  { crossReferences, report }: WorkloadContext,
+): void {
+  const replicas = getIn(manifest.root, 'spec', 'replicas');
+  if (groupOf(apiVersion) !== 'apps' || name === null || replicas === undefined || asNumber(replicas) !== 0) return;
+  const [scaler, ...others] = crossReferences.scalersOf('apps', kind, namespace, name);
+  if (scaler?.kind !== 'HorizontalPodAutoscaler' || scaler.siblingFolder || others.length > 0) return;
+  if (!podSets.some(requestsAccelerators) || crossReferences.mayBePatch()) return;
+  report({
+    severity: 'info',
+    message: `HorizontalPodAutoscaler ${shorten(scaler.name, 40)} is off while replicas is 0: it starts no pod until somebody sets another number`,
+    span: keySpanOf(replicas),
+  });
+}
 
 function useKeda({ manifest }: Workload, { document }: WorkloadContext): Fix | undefined {
   const annotations = getIn(manifest.root, 'metadata', 'annotations');
