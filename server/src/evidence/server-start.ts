@@ -9,6 +9,7 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, getIn } from '../yaml/cursor.ts';
 import { mayHaveVariables } from './launch.ts';
 import { mayStoreModels, modelDirectory } from './model-volume.ts';
+import { plainWeights } from './unreadable-form.ts';
 
 /** A server of language models, and the model that it loads. */
 export interface ModelLoader {
@@ -62,8 +63,9 @@ export function modelLoader(
   const [size, asFloats] = ([server?.bytes ?? 2, 4] as const).map((bytes) =>
     model === undefined && stated === undefined ? undefined : weightsSize(model ?? '', bytes, stated),
   );
-  // A format of fewer bits makes the weights smaller by an unknown factor, unless they are stored in it; NIM chooses FP8 on GPUs that support it.
-  const isUnknown = size === undefined || (server?.bytes === null && size.gib !== asFloats?.gib);
+  // With a format of fewer bits, the files may be smaller, unless their own format is known; NIM chooses FP8 on GPUs that support it.
+  const isOpen = server?.bytes === null && size?.gib !== asFloats?.gib && !hasPlainWeights(model ?? '');
+  const isUnknown = size === undefined || isOpen;
   const weightsGiB = isUnknown ? undefined : isNim ? size.gib / 2 : size.gib;
   const isLarge = (weightsGiB ?? 0) >= smallGiB;
   const found =
@@ -78,6 +80,12 @@ export function modelLoader(
     weightsGiB,
     startsSoon: weightsGiB !== undefined && (in16Bits ?? 0) < smallGiB,
   };
+}
+
+/** Whether the files of a model are those of its publisher, in 16 bits: a server that makes them smaller reads them first. */
+function hasPlainWeights(model: string): boolean {
+  const [organization = '', name, ...more] = model.split('/');
+  return name !== undefined && more.length === 0 && plainWeights.has(organization.toLowerCase());
 }
 
 /**
