@@ -28,6 +28,7 @@ export const customKinds: Readonly<Record<string, string>> = {
   'karpenter.k8s.aws/v1/EC2NodeClass': 'EC2NodeClass',
   'karpenter.sh/v1/NodePool': 'NodePool',
   'keda.sh/v1alpha1/ScaledJob': 'ScaledJob',
+  'keda.sh/v1alpha1/ScaledObject': 'ScaledObject',
   'kubeai.org/v1/Model': 'KubeAIModel',
   'kubeflow.org/v1/JAXJob': 'JAXJob',
   'kubeflow.org/v1/Notebook': 'Notebook',
@@ -53,6 +54,7 @@ export const customKinds: Readonly<Record<string, string>> = {
   'leaderworkerset.x-k8s.io/v1/LeaderWorkerSet': 'LeaderWorkerSet',
   'production-stack.vllm.ai/v1alpha1/VLLMRuntime': 'VLLMRuntime',
   'monitoring.coreos.com/v1/PodMonitor': 'PodMonitor',
+  'monitoring.coreos.com/v1/PrometheusRule': 'PrometheusRule',
   'monitoring.coreos.com/v1/ServiceMonitor': 'ServiceMonitor',
   'nvidia.com/v1/ClusterPolicy': 'ClusterPolicy',
   'ray.io/v1/RayCluster': 'RayCluster',
@@ -170,12 +172,20 @@ export const customTypes: Readonly<Record<string, string>> = {
   PodMonitor: object('PodMonitorSpec'),
   PodMonitorSpec: '+MonitorSpec podMetricsEndpoints:[PodMonitorEndpoint',
   PodMonitorEndpoint: '+MonitorEndpoint portNumber:i',
+  PrometheusRule: object('PrometheusRuleSpec'),
+  PrometheusRuleSpec: 'groups:[RuleGroup',
+  RuleGroup: 'name! rules:[AlertingRule interval:* labels:{s query_offset:* limit:i partial_response_strategy',
+  AlertingRule: 'record alert expr!:x for:* keep_firing_for:* labels:{s annotations:{s',
   // Knative, KEDA and Volcano
   KnativeService: object('KnativeServiceSpec'),
   KnativeServiceSpec: 'template:KnativeTemplate traffic:*',
   KnativeTemplate: 'metadata:ObjectMeta spec:KnativeRevision',
   KnativeRevision:
     '+PodSpec containerConcurrency:i timeoutSeconds:i responseStartTimeoutSeconds:i idleTimeoutSeconds:i',
+  ScaledObject: object('ScaledObjectSpec'),
+  ScaledObjectSpec:
+    'scaleTargetRef!:ScaledTarget pollingInterval:i initialCooldownPeriod:i cooldownPeriod:i idleReplicaCount:i minReplicaCount:i maxReplicaCount:i advanced:* triggers!:* fallback:*',
+  ScaledTarget: 'name! apiVersion kind envSourceContainerName',
   ScaledJob: object('ScaledJobSpec'),
   ScaledJobSpec:
     'jobTargetRef!:JobSpec pollingInterval:i successfulJobsHistoryLimit:i failedJobsHistoryLimit:i rolloutStrategy rollout:* envSourceContainerName minReplicaCount:i maxReplicaCount:i scalingStrategy:* triggers!:*',

@@ -12,7 +12,7 @@ import {
   items,
   keyOf,
 } from '../yaml/cursor.ts';
-import { monitorKind } from './monitors.ts';
+import { type Monitor, monitorKind } from './monitors.ts';
 
 /** A place where a monitor does not have the form of its kind. */
 export interface MonitorMistake {
@@ -22,6 +22,8 @@ export interface MonitorMistake {
     | 'label'
     /** The endpoints under the field of the other kind; `other` is its own one. */
     | 'list'
+    /** Another name than that of the port of a well-known Service, which is `other`. */
+    | 'known-port'
     /** A time without a unit. */
     | 'unit'
     /** A timeout that is longer than the interval, which is `other`. */
@@ -54,6 +56,20 @@ export function monitorMistakes(manifest: Manifest): readonly MonitorMistake[] {
     // VictoriaMetrics reads more forms of a time.
     ...(groupOf(apiVersion).endsWith('coreos.com') ? endpoints.flatMap(wrongTimes) : []),
   ];
+}
+
+/**
+ * The first port of a monitor of NVIDIA's exporter, if it reads none by the name that the GPU operator gives to its port. The namespace says
+ * that it is the operator's.
+ * https://github.com/NVIDIA/gpu-operator/blob/main/assets/state-dcgm-exporter/0800_service.yaml
+ */
+export function exporterPort({ ofPods, namespace, wanted, endpoints }: Monitor): MonitorMistake | undefined {
+  const isExporter = Object.keys(wanted).length === 1 && wanted.app === 'nvidia-dcgm-exporter';
+  if (ofPods || !isExporter || !/^(?:nvidia-)?gpu-operator$/.test(namespace ?? '')) return undefined;
+  const ports = endpoints.map((one) => getIn(one, 'port'));
+  const [first] = ports;
+  if (first === undefined || ports.some((one) => isUnseen(one) || asText(one) === 'gpu-metrics')) return undefined;
+  return { what: 'known-port', at: first, other: 'gpu-metrics' };
 }
 
 /** https://github.com/prometheus-operator/prometheus-operator/blob/main/pkg/apis/monitoring/v1/types.go (Duration) */

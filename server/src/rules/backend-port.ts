@@ -1,4 +1,4 @@
-import { type MonitorMistake, monitorMistakes } from '../evidence/monitor-mistakes.ts';
+import { exporterPort, type MonitorMistake, monitorMistakes } from '../evidence/monitor-mistakes.ts';
 import { unlabeledService } from '../evidence/monitored-services.ts';
 import { type Monitor, monitorKind, monitorOf } from '../evidence/monitors.ts';
 import { type Backend, backendsOf } from '../evidence/route-backends.ts';
@@ -85,6 +85,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * - [Gateway API: HTTPRoute](https://gateway-api.sigs.k8s.io/api-types/httproute/)
  * - [Istio: VirtualService](https://istio.io/latest/docs/reference/config/networking/virtual-service/)
  * - [Traefik: IngressRoute](https://doc.traefik.io/traefik/reference/routing-configuration/kubernetes/crd/http/ingressroute/)
+ * - [NVIDIA/gpu-operator: the Service of its exporter](https://github.com/NVIDIA/gpu-operator/blob/main/assets/state-dcgm-exporter/0800_service.yaml)
  * - [Prometheus Operator: ServiceMonitor](https://prometheus-operator.dev/docs/developer/getting-started/), [its API](https://prometheus-operator.dev/docs/api-reference/api/)
  */
 export default defineRule({
@@ -200,19 +201,23 @@ function portsOf(found: Referenced<ServiceFacts> | undefined): readonly ServiceP
 /** Reports a monitor without the form of its kind. */
 function reportMistake(kind: string, { what, at, other }: MonitorMistake, { document, report }: RuleContext): void {
   const [key, text] = [shorten(keyOf(at), 30), shorten(asText(at) ?? '', 20)];
+  const meant = what === 'unit' ? `${text}s` : (other ?? '');
   const messages: Record<MonitorMistake['what'], string> = {
     port: `port of a ${kind} must be the name of a port, a string, not the number ${text}: the API server rejects the object`,
     label: `Label ${key} belongs in selector.matchLabels: kubectl rejects the ${kind}, and other clients drop it and select everything`,
     list: `The endpoints of a ${kind} are in ${other}, not in ${key}: kubectl rejects the object, and other clients drop them`,
+    'known-port': `The GPU operator names this port ${other}, not ${text}: Prometheus gets no metrics of the GPUs`,
     unit: `${key} must have a unit, such as ${text}s, not ${text}: the API server rejects the ${kind}`,
     timeout: `${key} ${text} is longer than interval ${other}: the Prometheus operator ignores the ${kind}`,
   };
   report({
-    severity: what === 'timeout' ? 'warning' : 'error',
+    severity: what === 'timeout' || what === 'known-port' ? 'warning' : 'error',
     message: messages[what],
     span: what === 'label' || what === 'list' ? keySpanOf(at) : spanOf(at),
     fixes: () =>
-      what === 'unit' ? [fix(`Set ${key} to ${text}s`, 'unsafe', replaceScalar(document, at, `${text}s`))] : [],
+      what === 'unit' || what === 'known-port'
+        ? [fix(`Set ${key} to ${meant}`, 'unsafe', replaceScalar(document, at, meant))]
+        : [],
   });
 }
 
@@ -230,6 +235,8 @@ function checkMonitor({ kind, name }: Manifest, monitor: Monitor, context: RuleC
     return;
   }
   const found = context.crossReferences.servicesLabeled(namespace, wanted);
+  const known = found.length === 0 ? exporterPort(monitor) : undefined;
+  if (known !== undefined) reportMistake(kind, known, context);
   const own = found.filter(({ file }) => file === null);
   const all = found.flatMap(({ facts }) => facts.ports ?? []);
   const names = new Set(ports.map(asText));

@@ -6,6 +6,7 @@ import { isPodSpec, isWholePod, rejectionOf } from '../evidence/rejection.ts';
 import { isForeignHealthPath, needsKey, type ServerPaths, serverPaths, statusFor } from '../evidence/server-paths.ts';
 import { isAlone, soleServer } from '../evidence/sole-server.ts';
 import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { useOf } from '../model/process-input.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, Workload } from '../model/workload.ts';
@@ -152,6 +153,7 @@ function checkProbe(probe: Cursor, context: PodSetContext): void {
   const { report, document, workload } = context;
   const name = keyOf(probe);
   checkHandler(probe, handlers, context);
+  checkHost(probe, context);
   const successes = getIn(probe, 'successThreshold');
   const wanted = writtenNumber(successes);
   if (successes !== undefined && wanted !== undefined && wanted > 1 && name !== 'readinessProbe') {
@@ -174,6 +176,22 @@ function checkProbe(probe: Cursor, context: PodSetContext): void {
       span: spanOf(grace),
     });
   }
+}
+
+/** The loopback address in place of the pod's, which is the default: the kubelet connects from the node. */
+function checkHost(probe: Cursor, { report, document, podSet }: PodSetContext): void {
+  const host = getIn(probe, 'httpGet', 'host') ?? getIn(probe, 'tcpSocket', 'host');
+  const written = writtenText(host) ?? '';
+  if (host === undefined || !/^(?:localhost|127\.0\.0\.1|::1)$/.test(written) || !requestsAccelerators(podSet)) return;
+  const network = getIn(podSet.pod, 'hostNetwork');
+  // A port of the node leads to the pod.
+  const isOnNode = network !== undefined && asBoolean(network) !== false;
+  if (isOnNode || placesAt(podSet.pod, 'containers.*.ports.*.hostPort').length > 0) return;
+  report({
+    message: `host ${written} of the ${keyOf(probe)} is the node itself, not the pod: it never succeeds`,
+    span: spanOf(host),
+    fixes: () => [fix('Remove host', 'unsafe', removeKey(document, host))],
+  });
 }
 
 /** A port by a name that the container does not declare: the kubelet finds no port to ask. */
