@@ -1,6 +1,7 @@
-import { hasDash, lacksPackageLists } from '../catalog/image-shells.ts';
+import { hasDash, lacksPackageLists, ownsPython, takesNewestPackages } from '../catalog/image-shells.ts';
 import { type FailingCommand, failingCommands, unlistedInstall } from '../command/failing-commands.ts';
 import { goneFromClient } from '../command/hub-client.ts';
+import { emptyInstalls, managedInstall } from '../command/pip-installs.ts';
 import { pythonProblem } from '../command/python-syntax.ts';
 import { baseName } from '../command/shell.ts';
 import { wrongSubcommand } from '../command/wrong-subcommand.ts';
@@ -23,7 +24,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * A container has no terminal, so `apt-get install` without `-y` and `huggingface-cli login` without a token stop at their question. `conda activate` is a function that only interactive shells
  * load. The images of CUDA, PyTorch and Python have no lists of packages, so nothing is installed before `apt-get update`. In images of Debian and Ubuntu, `sh` is dash, which does not know `source`, `[[` or `pipefail`. `git clone` fails if the folder exists, as it does
- * on a volume after the first run. vLLM has no command `server`, and the newest release of `huggingface_hub` has `hf` instead of `huggingface-cli`. The program after such a command never starts, or starts without its environment.
+ * on a volume after the first run. vLLM has no command `server`, and the newest release of `huggingface_hub` has `hf` instead of `huggingface-cli`. From Ubuntu 23.04 and Debian 12, pip refuses to change the Python of the system. The program after such a command never starts, or starts without its environment.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -72,6 +73,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [conda activate](https://docs.conda.io/projects/conda/en/stable/dev-guide/deep-dives/activation.html)
  * - [Debian: the default shell](https://wiki.debian.org/Shell)
  * - [git clone](https://git-scm.com/docs/git-clone)
+ * - [PEP 668: externally managed environments](https://peps.python.org/pep-0668/)
  */
 export default defineRule({
   topic: 'other',
@@ -106,6 +108,7 @@ export default defineRule({
       if (span === undefined) continue;
       report({ message: messageOf(found), span, fixes: () => [fixOf(found, lines, context)] });
     }
+    checkInstalls(container, statements, text, context);
     const clone = runsAsWritten(workload) ? repeatedClone(statements, stops, container, podSet) : undefined;
     const span = clone && spanOfWords(document, lines, [clone.word, clone.word]);
     if (clone === undefined || span === undefined || !runsAgain(context)) return;
@@ -115,6 +118,46 @@ export default defineRule({
     });
   },
 });
+
+/** Reports installations that pip refuses. */
+function checkInstalls(
+  container: Container,
+  statements: ReturnType<typeof commandLineOf>['statements'],
+  text: string,
+  { document, report }: PodSetContext,
+): void {
+  const lines = [...container.command, ...container.args];
+  const { image, volumeMounts } = container;
+  const isOwned =
+    image !== undefined &&
+    !isTemplated(image.at) &&
+    ownsPython(image.value) &&
+    getIn(container.at, 'envFrom') === undefined &&
+    volumeMounts.every(({ mountPath }) => !/^\/(?:usr|etc|root|$)/.test(mountPath));
+  const managed = isOwned ? managedInstall(statements, text) : undefined;
+  for (const { command, reason, word } of [...emptyInstalls(statements), ...(managed ? [managed] : [])]) {
+    const name = command.words.slice(0, command.words.indexOf(word) + 1).map((one) => one.text);
+    const span = command.words[0] && spanOfWords(document, lines, [command.words[0], word]);
+    if (span === undefined) continue;
+    report({
+      message:
+        reason === 'nothing'
+          ? `${name.join(' ')} names no package: it fails`
+          : `${name.join(' ')} fails: ${shorten(image?.value ?? '', 40)} has an externally managed Python; use a virtual environment or --break-system-packages`,
+      span,
+      fixes: () =>
+        reason === 'nothing' || word.derived === true
+          ? []
+          : [
+              fix(
+                'Add --break-system-packages',
+                'unsafe',
+                rewriteWord(document, lines, word, 'install --break-system-packages'),
+              ),
+            ],
+    });
+  }
+}
 
 /** Reports code of `python -c` that Python cannot read. A shell would change it first. */
 function checkPython([program, option, code]: Container['args'], { podSet, report }: PodSetContext): void {
@@ -147,10 +190,6 @@ function checkSubcommands(container: Container, { document, podSet, report }: Po
   }
 }
 
-/** The official images of Python for which the newest packages exist. */
-const newPython =
-  /^(?:docker\.io\/)?(?:library\/)?python(?::(?:3(?:\.1\d(?:\.\d+)?)?|latest|slim|alpine|bookworm)(?:-[\w.-]+)?)?$/;
-
 /** Reports what the newest client of Hugging Face does not know. */
 function checkClient(container: Container, { document, report }: PodSetContext): void {
   const lines = [...container.command, ...container.args];
@@ -163,7 +202,7 @@ function checkClient(container: Container, { document, report }: PodSetContext):
     lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))
   )
     return;
-  const isNew = newPython.test(image.value);
+  const isNew = takesNewestPackages(image.value);
   if (!isNew && !/(?:^|\/)vllm\/vllm-openai:/.test(image.value)) return;
   for (const { word, isProgram, hasSuccessor } of goneFromClient(commandsIn(container), isNew)) {
     const span = spanOfWords(document, lines, [word, word]);
@@ -183,7 +222,7 @@ function checkClient(container: Container, { document, report }: PodSetContext):
 
 /** A quick test of the text. */
 const hints =
-  /\b(?:apt|aptitude|yum|dnf|conda|(?:micro)?mamba)\b|pip3? uninstall|source|\[\[|pipefail|pushd|shopt|declare|git clone|login/;
+  /\b(?:apt|aptitude|yum|dnf|conda|(?:micro)?mamba)\b|pip3? (?:un)?install|source|\[\[|pipefail|pushd|shopt|declare|git clone|login/;
 
 interface OuterShell {
   readonly name: string;

@@ -4,6 +4,7 @@ import { findBranchEnding, findEnding } from '../command/ending.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { programWords } from '../command/programs.ts';
 import { hasTrainingFlag } from '../command/script-names.ts';
+import { baseName } from '../command/shell.ts';
 import { formatDuration } from '../cost/money.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { mayHaveVariables } from '../evidence/launch.ts';
@@ -28,7 +29,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Deployments and StatefulSets restart their containers whenever they end, also after success. A training run, a benchmark or a call of
  * nvidia-smi restarts endlessly, with growing pauses, and its GPU is never released. A Job runs it once. An image such as `nvidia/cuda` or
- * `pytorch/pytorch` without a command starts a shell, which ends at once. Daemons such as `ray start` and `sshd` go to the background:
+ * `pytorch/pytorch` without a command starts a shell, which ends at once, as does the command `bash` without `stdin`. Daemons such as `ray start` and `sshd` go to the background:
  * their container ends unless `--block` or `-D` keeps them in the foreground. A Pod without a restartPolicy is restarted in the same way: training
  * starts over, and a server that `timeout` ends comes back. So are the pods of a Volcano Job, which never ends then.
  *
@@ -98,9 +99,10 @@ export default defineRule({
     const kind = isRestartedPod(context) ? 'Pod' : replicatedKind(workload);
     if (kind === undefined) return;
     // A Pod of another use, or with an image alone, is often only a test.
-    const isTest = !works.has(workload.role) || container.command.length + container.args.length === 0;
     const end = endOf(container, context);
     if (end === undefined) return;
+    const isBare = container.command.length + container.args.length === 0;
+    const isTest = end.isShell !== true && (!works.has(workload.role) || isBare);
     const what = shorten(end.what.slice(0, 200).replace(/\s+/g, ' '), 40);
     if (kind === 'Pod' || end.limit !== undefined) {
       reportRestart(kind, what, { ...end, isTest }, container, context);
@@ -160,7 +162,7 @@ function isRestartedPod({ workload: { kind, apiVersion }, podSet: { pod, restart
 function reportRestart(
   kind: string,
   what: string,
-  { span, limit, isTest }: End & { readonly isTest: boolean },
+  { span, limit, isTest, isShell }: End & { readonly isTest: boolean },
   container: Container,
   { document, podSet: { pod, restartPolicy }, report }: PodSetContext,
 ): void {
@@ -173,7 +175,7 @@ function reportRestart(
     message: `${ends}, but ${kind === 'Pod' ? policy : `a ${kind} restarts it`}: it starts again and keeps ${held}`,
     span,
     fixes: () => {
-      if (kind !== 'Pod') return [];
+      if (kind !== 'Pod' || isShell === true) return [];
       const edits =
         restartPolicy === undefined
           ? setKey(document, pod, 'restartPolicy', 'OnFailure')
@@ -185,6 +187,9 @@ function reportRestart(
 
 const works: ReadonlySet<string> = new Set(['training', 'serving']);
 
+/** Programs that read what to do from their input, unless they are told otherwise. */
+const interpreters = wordSet('sh bash ash dash zsh ksh python python3 ipython');
+
 interface End {
   readonly what: string;
   readonly span: Span;
@@ -192,6 +197,8 @@ interface End {
   readonly limit?: number | undefined;
   /** What to do instead of a Job. */
   readonly advice?: string;
+  /** Nobody starts a shell as a test of anything. */
+  readonly isShell?: true;
 }
 
 /** The kind that keeps a number of pods running; for values, what their chart makes of a controller. */
@@ -221,6 +228,14 @@ function endOf(container: Container, { document, workload }: PodSetContext): End
     return image && imageUseOf(container).use === 'batch'
       ? { what: imageName(image.value), span: spanOf(image.at) }
       : undefined;
+  }
+  const [shell] = lines;
+  if (shell !== undefined && lines.length === 1 && interpreters.has(baseName(shell.value)) && !hasTerminal(container)) {
+    // Alone, it may be an argument of the image's own program.
+    const isProgram = command.length > 0 || (image !== undefined && startsShell(image.value));
+    if (!isProgram || container.env.some(({ name }) => /^(?:BASH_)?ENV$|^PYTHON/.test(name))) return undefined;
+    const what = `${baseName(shell.value)} without stdin`;
+    return { what, span: spanOf(shell.at), advice: 'give it a script', isShell: true };
   }
   // Options and numbers go to the image's own program.
   const passed = args.map(({ value }) => value);
