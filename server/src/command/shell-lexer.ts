@@ -27,7 +27,7 @@ export interface Heredoc {
 export type Token =
   | { readonly kind: 'word'; readonly word: Word; readonly quoted: boolean }
   | { readonly kind: 'heredoc'; readonly body: Heredoc }
-  | { readonly kind: 'operator'; readonly text: string };
+  | { readonly kind: 'operator'; readonly text: string /** Its offset in the list item. */; readonly at: number };
 
 /** The last part of a path: `/usr/bin/python3` is `python3`. */
 export function baseName(path: string): string {
@@ -66,7 +66,7 @@ export function lexShell(
     } else if (char === '#' && !(inTest && /\S/.test(text[at - 1] ?? ''))) {
       at = lineEnd(text, at);
     } else if (char === '\n') {
-      tokens.push({ kind: 'operator', text: '\n' });
+      tokens.push({ kind: 'operator', text: '\n', at });
       at++;
       for (const { delimiter, body } of heredocs.splice(0)) {
         const end = skipHeredoc(text, at, delimiter);
@@ -86,7 +86,7 @@ export function lexShell(
         at = word.word.end;
         if (word.word.end === word.word.start) at++;
       } else {
-        tokens.push({ kind: 'operator', text: operator });
+        tokens.push({ kind: 'operator', text: operator, at: at - operator.length });
       }
     } else {
       const { word, quoted, closed } = readWord(text, at, item);

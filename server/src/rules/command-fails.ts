@@ -4,6 +4,7 @@ import { goneFromClient } from '../command/hub-client.ts';
 import { emptyInstalls, managedInstall } from '../command/pip-installs.ts';
 import { pythonProblem } from '../command/python-syntax.ts';
 import { baseName } from '../command/shell.ts';
+import { isShell } from '../command/wrappers.ts';
 import { wrongSubcommand } from '../command/wrong-subcommand.ts';
 import { repeatedClone } from '../evidence/repeated-clone.ts';
 import { runsAsWritten } from '../evidence/sole-server.ts';
@@ -84,6 +85,7 @@ export default defineRule({
     checkPython(lines, context);
     checkSubcommands(container, context);
     checkClient(container, context);
+    checkShell(lines, context);
     if (!lines.some(({ value }) => hints.test(value)) || workload.role === 'infrastructure') return;
     if (!requestsAccelerators(podSet) || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
     if (asBoolean(getIn(container.at, 'stdin')) === true || isUnseen(container.at)) return;
@@ -168,6 +170,19 @@ function checkPython([program, option, code]: Container['args'], { podSet, repor
   report({
     message: `The code has ${problem}: Python stops with a SyntaxError before it runs any of it`,
     span: spanOf(code.at),
+  });
+}
+
+/** Reports a shell whose script is missing. */
+function checkShell(lines: Container['args'], { workload, podSet, report }: PodSetContext): void {
+  const [shell, option] = lines;
+  if (lines.length !== 2 || shell === undefined || option === undefined || !/^-[a-z]*c$/.test(option.value)) return;
+  if (!isShell(baseName(shell.value)) || workload.partial || !requestsAccelerators(podSet)) return;
+  if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent) || isIncomplete(at.parent?.parent))) return;
+  report({
+    severity: 'error',
+    message: `${baseName(shell.value)} ${option.value} has no script: it fails, and the container never does its work`,
+    span: spanOf(option.at),
   });
 }
 

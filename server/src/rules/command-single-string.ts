@@ -1,3 +1,4 @@
+import { startsShell } from '../catalog/images.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { findFilesAsModules } from '../command/module-files.ts';
 import { baseName } from '../command/shell.ts';
@@ -36,6 +37,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * of exactly that name, including the space, and the container never starts. Write each word as its own item, or call a shell.
  * In the same way, `["--port 8000"]` is one word, which no program knows as a flag; the severity is warning if the program is unknown. `command` replaces the entrypoint of the image, so its first
  * item is the program: flags for the entrypoint belong in `args`, and `while`, `source` or `&&` work only in a script for a shell.
+ * Images such as `pytorch/pytorch` and `vllm/vllm-tpu` start no program of their own: the first item of `args` is the program.
  * Behind `-m`, Python and torchrun read the name of a module: `python -m train.py` does not start.
  *
  * ```yaml invalid
@@ -95,6 +97,7 @@ export default defineRule({
     const [first] = command;
     const list = first?.at.parent;
     reportFiles(container, context);
+    if (first === undefined && reportNoProgram(container, context)) return;
     if (first === undefined) reportFlags(container, context);
     if (first === undefined || list?.node.kind !== 'seq' || isTemplated(first.at) || isIncomplete(list)) return;
     // Charts and unknown kinds may join the items or pass them to a shell.
@@ -164,6 +167,22 @@ function reportFiles(container: Container, { workload, podSet, document, report 
       fixes: () => [fix(`Use the module ${shorten(module, 40)}`, 'unsafe', rewriteWord(document, lines, word, module))],
     });
   }
+}
+
+/** Reports arguments for a program that the image does not start: it has no entrypoint, or one that runs its arguments. */
+function reportNoProgram({ args, image, at }: Container, { workload, podSet, report }: PodSetContext): boolean {
+  const [first] = args;
+  if (first === undefined || image === undefined || !requestsAccelerators(podSet)) return false;
+  if (isTemplated(first.at) || isTemplated(image.at) || isIncomplete(at) || workload.byShape || workload.partial)
+    return false;
+  const isOpen = /(?:^|\/)bash(?:$|[:@])/.test(image.value) || usesShell(workload);
+  if (isOpen || !(startsShell(image.value) || /(?:^|\/)vllm\/vllm-tpu(?=$|[:@])/.test(image.value))) return false;
+  if (!/^--?[a-zA-Z][\w-]*(?:$|=| )|^[\w-]+\.py$/.test(first.value)) return false;
+  report({
+    message: `${shorten(image.value, 50)} starts no program of its own, so it runs "${shorten(first.value, 30)}" as one: the container never starts; set command`,
+    span: spanOf(first.at),
+  });
+  return true;
 }
 
 /** KubeRay runs `command` and `args` as one line of bash before `ray start`, unless an annotation of the object keeps them. */

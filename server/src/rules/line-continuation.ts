@@ -1,4 +1,7 @@
 import { allCommands, baseName, type SimpleCommand, type Word } from '../command/shell.ts';
+import { strayConnector } from '../command/stray-connectors.ts';
+import { innerScript } from '../command/wrappers.ts';
+import { joinedLine, startsCommand } from '../evidence/folded-lines.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { commandLineOf } from '../model/process-input.ts';
 import { isValues } from '../model/values.ts';
@@ -18,14 +21,15 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A line of a script starts with a flag, because the command above it has already ended.
+ * A script's lines end in the wrong place: a flag becomes a command, a command becomes an argument, or `&&` has no command.
  *
  * ## Why
  *
  * A command continues on the next line only after a backslash that is the last character of its line. Without the backslash, with a space
  * after it, or with a comment between the lines, the program runs without its other flags, and the shell then looks for a
  * program named `--epochs`. In YAML, `>` joins lines only if they have the same indentation. Lines that YAML joins need no backslash: it would
- * make the space after it a part of the next word.
+ * make the space after it a part of the next word. Commands that YAML joins become arguments of the first one and never run, and a comment swallows them. A
+ * `&&` at the start of a line or at the end of the script is a syntax error.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -94,6 +98,7 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     reportSwallowed(lines, podSet, { document, report });
     if (!namesAccelerators(podSet) || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
+    if (reportStray(lines, { document, report }) || reportFolded(container, { document, report })) return;
     if (!lines.some(({ value }) => /\n\s*--?[a-zA-Z]|\\(?: |$)/.test(value))) return;
     const { statements, script, complete } = commandLineOf(container);
     if (!complete) return;
@@ -130,6 +135,49 @@ export default defineRule({
   },
 });
 
+/** Reports a `&&` without a command before or behind it. */
+function reportStray(
+  lines: Container['args'],
+  { document, report }: Pick<PodSetContext, 'document' | 'report'>,
+): boolean {
+  const inner = lines.length < 2 ? undefined : innerScript(lines.map(({ value }) => value));
+  const line = inner?.launcher === 0 ? lines[inner.from] : undefined;
+  if (line === undefined || line.at.node.kind !== 'scalar' || !/&&|\|/.test(line.value)) return false;
+  const found = strayConnector(line.value);
+  if (found === undefined) return false;
+  const { text, start, place } = found;
+  const what =
+    place === 'end'
+      ? `The script ends with ${text}`
+      : place === 'pair'
+        ? `${text} follows another operator`
+        : `No command precedes ${text}, and a line cannot start with it`;
+  report({
+    message: `${what}: this is a syntax error, and the shell does not run the command`,
+    span: spanInScalar(document, line, { start, end: start + text.length }),
+  });
+  return true;
+}
+
+/** Reports a line that becomes an argument of the command above it. */
+function reportFolded(container: Container, { document, report }: Pick<PodSetContext, 'document' | 'report'>): boolean {
+  const lines = [...container.command, ...container.args];
+  const isFolded = lines.some(({ at, value }) => {
+    if (at.node.kind !== 'scalar' || at.node.style === 'literal' || !value.includes(' ')) return false;
+    const { start, end } = spanOf(at);
+    return document.text.slice(start, end).includes('\n');
+  });
+  if (!isFolded) return false;
+  const { statements, script, complete } = commandLineOf(container);
+  const found = script && complete ? joinedLine(statements, lines, document) : undefined;
+  if (found === undefined) return false;
+  report({
+    message: `YAML joins these lines, so "${shorten(found.text, 40)}" becomes arguments of ${found.program}: use |, or end the line above with &&`,
+    span: found.span,
+  });
+  return true;
+}
+
 /** Whether an argument follows a complete one and precedes a flag or nothing. It may be the value of `--delimiter`. */
 function isBetweenFlags(lines: readonly Located<string>[], index: number): boolean {
   const [before, after] = [lines[index - 1]?.value, lines[index + 1]?.value ?? '-'];
@@ -162,22 +210,25 @@ function reportSwallowed(
 ): void {
   for (const line of lines) {
     const { at, value } = line;
-    if (at.node.kind !== 'scalar' || at.node.style !== 'folded' || !value.includes(' #') || isTemplated(at)) continue;
+    if (at.node.kind !== 'scalar' || at.node.style !== 'folded' || !/(?:^| )#/.test(value) || isTemplated(at)) continue;
     const span = spanOf(at);
     const written = document.text
       .slice(span.start, span.end)
       .split('\n')
       .map((one) => one.trim());
-    const comment = written.findIndex(
-      (one, index) => index > 0 && one.startsWith('#') && /^--?[a-zA-Z]/.test(written[index + 1] ?? ''),
-    );
+    const comment = written.findIndex((one, index) => {
+      const next = written[index + 1] ?? '';
+      return index > 0 && one.startsWith('#') && (/^--?[a-zA-Z]/.test(next) || startsCommand(next));
+    });
     const text = written[comment] ?? '';
-    const flag = written[comment + 1] ?? '';
-    const start = value.indexOf(` ${text} ${flag}`) + text.length + 2;
-    if (comment < 0 || start === text.length + 1 || !namesAccelerators(podSet)) continue;
+    const next = written[comment + 1] ?? '';
+    const found = ` ${value}`.indexOf(` ${text} ${next}`);
+    if (comment < 0 || found < 0 || !namesAccelerators(podSet)) continue;
+    const start = found + text.length + 1;
+    const remedy = next.startsWith('-') ? 'use | with backslashes' : 'use |';
     report({
-      message: `A folded block (>) joins its lines, so the comment above swallows ${shorten(flag, 40)}: remove it, or use | with backslashes`,
-      span: spanInScalar(document, line, { start, end: start + flag.length }),
+      message: `A folded block (>) joins its lines, so the comment above swallows ${shorten(next, 40)}: remove it, or ${remedy}`,
+      span: spanInScalar(document, line, { start, end: start + next.length }),
     });
     return;
   }
