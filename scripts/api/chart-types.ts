@@ -118,7 +118,7 @@ export const chartAliases: Readonly<Record<string, string>> = {
     'tolerations>extraTolerations runtimeClassName>extraPodConfig.runtimeClassName nodeAffinity>extraNodeAffinity resources>extraResource env>extraEnv environment>extraEnv limits>extraResource.limits profiles>profileList',
   SingleUserResource: 'requests>guarantees',
   SpawnerOverride:
-    'extraTolerations>tolerations runtimeClassName>extra_pod_config.runtimeClassName extraEnv>environment env>environment extraResource>extra_resource_limits resources>extra_resource_limits extraPodConfig>extra_pod_config',
+    'extraTolerations>tolerations runtimeClassName>extra_pod_config.runtimeClassName extraEnv>environment env>environment extraResource>extra_resource_limits resources>extra_resource_limits extraPodConfig>extra_pod_config tag>image image_tag>image imageTag>image memory>mem_limit memory_limit>mem_limit cpu>cpu_limit command>cmd volumeMounts>volume_mounts extraVolumes>volumes extra_volumes>volumes extraVolumeMounts>volume_mounts extra_volume_mounts>volume_mounts extra_tolerations>tolerations annotations>extra_annotations labels>extra_labels defaultUrl>default_url',
   RayClusterValues: 'workerGroups>additionalWorkerGroups workerGroupSpecs>additionalWorkerGroups headGroupSpec>head',
   RayWorkerValues: 'env>containerEnv environment>containerEnv',
   VLLMModel:

@@ -6,6 +6,7 @@ import { pythonProblem } from '../command/python-syntax.ts';
 import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
 import { wrongSubcommand } from '../command/wrong-subcommand.ts';
+import { readOnlyWrite } from '../evidence/read-only-writes.ts';
 import { repeatedClone } from '../evidence/repeated-clone.ts';
 import { runsAsWritten } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -25,7 +26,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * A container has no terminal, so `apt-get install` without `-y` and `huggingface-cli login` without a token stop at their question. `conda activate` is a function that only interactive shells
  * load. The images of CUDA, PyTorch and Python have no lists of packages, so nothing is installed before `apt-get update`. In images of Debian and Ubuntu, `sh` is dash, which does not know `source`, `[[` or `pipefail`. `git clone` fails if the folder exists, as it does
- * on a volume after the first run. vLLM has no command `server`, and the newest release of `huggingface_hub` has `hf` instead of `huggingface-cli`. From Ubuntu 23.04 and Debian 12, pip refuses to change the Python of the system. The program after such a command never starts, or starts without its environment.
+ * on a volume after the first run. vLLM has no command `server`, and the newest release of `huggingface_hub` has `hf` instead of `huggingface-cli`. From Ubuntu 23.04 and Debian 12, pip refuses to change the Python of the system. Volumes of ConfigMaps and Secrets are read-only, also for `chmod`. The program after such a command never starts, or starts without its environment.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -111,6 +112,17 @@ export default defineRule({
       report({ message: messageOf(found), span, fixes: () => [fixOf(found, lines, context)] });
     }
     checkInstalls(container, statements, text, context);
+    const write = readOnlyWrite(statements, stops, container, podSet);
+    const place = write && spanOfWords(document, lines, [write.word, write.word]);
+    if (write !== undefined && place !== undefined) {
+      const volume =
+        write.source === 'readOnly' ? 'mounted read-only' : `in a ${write.source} volume, which is read-only`;
+      const remedy = write.program === 'chmod' && write.source !== 'readOnly' ? '; set defaultMode instead' : '';
+      report({
+        message: `${write.program} fails, because ${shorten(write.path, 40)} is ${volume}: the script stops here${remedy}`,
+        span: place,
+      });
+    }
     const clone = runsAsWritten(workload) ? repeatedClone(statements, stops, container, podSet) : undefined;
     const span = clone && spanOfWords(document, lines, [clone.word, clone.word]);
     if (clone === undefined || span === undefined || !runsAgain(context)) return;
@@ -237,7 +249,7 @@ function checkClient(container: Container, { document, report }: PodSetContext):
 
 /** A quick test of the text. */
 const hints =
-  /\b(?:apt|aptitude|yum|dnf|conda|(?:micro)?mamba)\b|pip3? (?:un)?install|source|\[\[|pipefail|pushd|shopt|declare|git clone|login/;
+  /\b(?:apt|aptitude|yum|dnf|conda|(?:micro)?mamba)\b|pip3? (?:un)?install|source|\[\[|pipefail|pushd|shopt|declare|git clone|login|\b(?:chmod|chown|mkdir|touch)\b/;
 
 interface OuterShell {
   readonly name: string;

@@ -36,7 +36,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * Each item of `command` is one word of the command line, and no shell splits it. With `["python train.py"]` the runtime looks for a file
  * of exactly that name, including the space, and the container never starts. Write each word as its own item, or call a shell.
  * In the same way, `["--port 8000"]` is one word, which no program knows as a flag; the severity is warning if the program is unknown. `command` replaces the entrypoint of the image, so its first
- * item is the program: flags for the entrypoint belong in `args`, and `while`, `source` or `&&` work only in a script for a shell.
+ * item is the program: flags for the entrypoint belong in `args`, and `while`, `source`, `&&` or `~` work only in a script for a shell.
  * Images such as `pytorch/pytorch` and `vllm/vllm-tpu` start no program of their own: the first item of `args` is the program.
  * Behind `-m`, Python and torchrun read the name of a module: `python -m train.py` does not start.
  *
@@ -141,6 +141,14 @@ export default defineRule({
       });
       return;
     }
+    const home = homePath(words);
+    if (home !== undefined) {
+      context.report({
+        message: `Only a shell replaces ~: ${baseName(first.value)} finds no file "${shorten(home.value, 40)}"; write the whole path`,
+        span: spanOf(home.at),
+      });
+      return;
+    }
     const parts = first.value.trim().split(/\s+/);
     const program = parts[0] ?? '';
     if (parts.length === 1 && isProgram(program)) reportFlags(container, context);
@@ -195,6 +203,16 @@ function usesShell({ apiVersion, manifest }: Workload): boolean {
 function isOwnSubcommand({ command, image }: Container): boolean {
   const isOwn = /^(?:docker\.io\/)?ollama\/ollama(?=[:@]|$)/.test(image?.value ?? '') && !isTemplated(image?.at);
   return isOwn && /^(?:serve|pull|run|create)$/.test(command[0]?.value ?? '');
+}
+
+/** A program, or the script of one, in the home directory, whose `~` no shell replaces. */
+function homePath(words: readonly Located<string>[]): Located<string> | undefined {
+  const [first, ...rest] = words;
+  if (first?.value.startsWith('~/')) return first;
+  const isRead = /^(?:python[\d.]*|bash|sh|torchrun)$/.test(baseName(first?.value ?? ''));
+  const script = isRead ? rest.find(({ value }) => !/^-[\w-]*(?:=|$)|^\d+$/.test(value)) : undefined;
+  const isCode = rest.some(({ value }) => /^-\w*[cm]$/.test(value));
+  return script?.value.startsWith('~/') === true && !isCode ? script : undefined;
 }
 
 /** They exist only in a shell. */
