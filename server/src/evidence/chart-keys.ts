@@ -144,7 +144,11 @@ function meaningOf(problem: ApiProblem, isCurrent: boolean): MeantKey | undefine
     if (former && !isCurrent) return undefined;
     const isFree = getIn(holder.at, ...meant.split('.')) === undefined;
     if (/^\w+$/.test(meant) && !former && meant !== 'containers' && meant !== 'persistence')
-      return isFree ? { as: 'key', key: meant } : undefined;
+      return isFree
+        ? { as: 'key', key: meant }
+        : losesTag(holder, field)
+          ? { as: 'other', path: meant, former }
+          : undefined;
     return { as: 'other', path: meant, former };
   }
   const similar = similarField(holder, field);
@@ -156,6 +160,11 @@ function meaningOf(problem: ApiProblem, isCurrent: boolean): MeantKey | undefine
   return above === undefined || leavesChart(holder, above)
     ? undefined
     : { as: 'moved', owner: above.at, path: [field] };
+}
+
+/** Whether a key holds the tag of an image that is written as one text, without a tag. */
+function losesTag({ at }: ApiHolder, field: string): boolean {
+  return /^(?:tag|image_?tag)$/i.test(field) && /^[\w./-]+$/.test(asText(getIn(at, 'image')) ?? '');
 }
 
 /** Whether a key sets nothing: charts have such keys for others to fill in. */
