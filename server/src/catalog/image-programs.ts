@@ -6,6 +6,8 @@ import { wordSet } from './word-patterns.ts';
 /** None of these images has a client of a cloud, of a cluster or of Hugging Face. */
 const clients = 'kubectl aws gsutil gcloud huggingface-cli hf jq';
 const python = 'python python3 pip pip3';
+/** Containers of these images run as root. */
+const root = 'sudo';
 
 const lacking: readonly { readonly image: string; readonly tag: RegExp; readonly programs: ReadonlySet<string> }[] = [
   // https://github.com/docker-library/busybox
@@ -15,20 +17,22 @@ const lacking: readonly { readonly image: string; readonly tag: RegExp; readonly
   // https://github.com/curl/curl-container
   { image: 'curlimages/curl', tag: /^/, programs: wordSet(clients, python, 'bash git apt-get') },
   // https://github.com/docker-library/python
-  { image: 'python', tag: /slim/, programs: wordSet(clients, 'curl wget git apk') },
-  { image: 'python', tag: /alpine/, programs: wordSet(clients, 'bash curl git apt-get') },
+  { image: 'python', tag: /slim/, programs: wordSet(clients, root, 'curl wget git apk') },
+  { image: 'python', tag: /alpine/, programs: wordSet(clients, root, 'bash curl git apt-get') },
+  { image: 'python', tag: /^/, programs: wordSet(clients, root) },
   // https://git.launchpad.net/cloud-images/+oci/ubuntu-base and https://github.com/debuerreotype/docker-debian-artifacts
   ...['ubuntu', 'debian'].map((image) => ({
     image,
     tag: /^(?:latest|stable|1[0-3]|18|2\d|focal|jammy|noble|bullseye|bookworm|trixie)/,
-    programs: wordSet(clients, python, 'curl wget git apk'),
+    programs: wordSet(clients, python, root, 'curl wget git apk'),
   })),
   // https://gitlab.com/nvidia/container-images/cuda/-/tree/master/dist
   {
     image: 'nvidia/cuda',
     tag: /-(?:base|runtime)-ubuntu/,
-    programs: wordSet(clients, python, 'git wget apk'),
+    programs: wordSet(clients, python, root, 'git wget apk'),
   },
+  { image: 'nvidia/cuda', tag: /ubuntu/, programs: wordSet(clients, root, 'apk') },
   // https://github.com/ollama/ollama/blob/main/Dockerfile
   {
     image: 'ollama/ollama',
@@ -36,7 +40,11 @@ const lacking: readonly { readonly image: string; readonly tag: RegExp; readonly
     programs: wordSet(clients, python, 'curl wget git apk'),
   },
   // https://github.com/pytorch/pytorch/blob/main/Dockerfile
-  { image: 'pytorch/pytorch', tag: /^(?:1\.[5-9]|1\.1|2\.).*-runtime$/, programs: wordSet(clients, 'git wget apk') },
+  {
+    image: 'pytorch/pytorch',
+    tag: /^(?:1\.[5-9]|1\.1|2\.).*-runtime$/,
+    programs: wordSet(clients, root, 'git wget apk'),
+  },
 ];
 
 /** Images that certainly have no scripts of one's own: systems, CUDA, Python and frameworks. */
@@ -74,3 +82,15 @@ function nameOf(image: string): string {
     .repository.replace(prefixes, '')
     .replace(/^nvcr\.io\/(?=nvidia\/cuda$)/, '');
 }
+
+/** Whether an image certainly has no Python, and its package manager installs it as `python3` alone: from Ubuntu 20.04 and Debian 11. */
+export function installsPython3(image: string): boolean {
+  const { tag = image.includes('@') ? '' : 'latest' } = imageParts(image);
+  return python3Only.get(nameOf(image))?.test(tag) === true;
+}
+
+const python3Only: ReadonlyMap<string, RegExp> = new Map([
+  ['ubuntu', /^(?:latest|rolling|focal|jammy|noble|2\d\.)/],
+  ['debian', /^(?:latest|stable|bullseye|bookworm|trixie|1[1-9])/],
+  ['nvidia/cuda', /-ubuntu2\d\.04/],
+]);

@@ -45,6 +45,32 @@ const elsewhere = new RegExp(
   ),
 );
 
+/** What may make a program named `python`. */
+const makesPython =
+  /python-is-python3|\bln -|alternatives|alias |venv|virtualenv|conda|mamba|pyenv|\buv\b|PATH=|function|python\s*\(\)|\.sh\b/;
+
+/** The first `python` of a script that has only installed `python3`, in an image that has neither. */
+export function missingPython(statements: readonly Statement[], text: string): Word | undefined {
+  if (makesPython.test(text)) return undefined;
+  let isSystem = false;
+  const commands = allCommands(statements);
+  for (const [index, { words, after }] of commands.entries()) {
+    const texts = words.map((one) => one.text).filter((one) => one !== 'sudo' && one !== 'exec');
+    const [program = ''] = texts;
+    if (/^(?:apt|apt-get)$/.test(baseName(program))) {
+      // Releases before Ubuntu 20.04 have a package of that name, and others may need one.
+      if (texts.some((one) => /^python(?:-|$|2)|^software-properties/.test(one))) return undefined;
+      isSystem ||= texts.some((one) => ofSystem.test(one));
+    }
+    if (/^(?:\.|source|eval|make|cmake)$/.test(program)) return undefined;
+    if (program !== 'python' || !isSystem) continue;
+    return after === '||' || commands[index + 1]?.after === '||'
+      ? undefined
+      : words.find((one) => one.text === 'python');
+  }
+  return undefined;
+}
+
 /** Flags with which pip goes on. */
 const allowing = /^--(?:break-system-packages|help|dry-run)/;
 

@@ -1,7 +1,9 @@
+import { installsPython3 } from '../catalog/image-programs.ts';
 import { hasDash, lacksPackageLists, ownsPython, takesNewestPackages } from '../catalog/image-shells.ts';
 import { type FailingCommand, failingCommands, unlistedInstall } from '../command/failing-commands.ts';
 import { goneFromClient } from '../command/hub-client.ts';
-import { emptyInstalls, managedInstall } from '../command/pip-installs.ts';
+import { mistyped } from '../command/mistyped.ts';
+import { emptyInstalls, managedInstall, missingPython } from '../command/pip-installs.ts';
 import { pythonProblem } from '../command/python-syntax.ts';
 import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
@@ -26,7 +28,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * A container has no terminal, so `apt-get install` without `-y` and `huggingface-cli login` without a token stop at their question. `conda activate` is a function that only interactive shells
  * load. The images of CUDA, PyTorch and Python have no lists of packages, so nothing is installed before `apt-get update`. In images of Debian and Ubuntu, `sh` is dash, which does not know `source`, `[[` or `pipefail`. `git clone` fails if the folder exists, as it does
- * on a volume after the first run. vLLM has no command `server`, and the newest release of `huggingface_hub` has `hf` instead of `huggingface-cli`. From Ubuntu 23.04 and Debian 12, pip refuses to change the Python of the system. Volumes of ConfigMaps and Secrets are read-only, also for `chmod`. The program after such a command never starts, or starts without its environment.
+ * on a volume after the first run. vLLM has no command `server`, and the newest release of `huggingface_hub` has `hf` instead of `huggingface-cli`. From Ubuntu 23.04 and Debian 12, pip refuses to change the Python of the system. Volumes of ConfigMaps and Secrets are read-only, also for `chmod`. Where only `python3` is installed, `python` is not found, and `[-f` and `X = 1` are no commands. The program after such a command never starts, or starts without its environment.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -112,6 +114,9 @@ export default defineRule({
       report({ message: messageOf(found), span, fixes: () => [fixOf(found, lines, context)] });
     }
     checkInstalls(container, statements, text, context);
+    const typo = mistyped(statements);
+    const at = typo && spanOfWords(document, lines, [typo.word, typo.word]);
+    if (typo !== undefined && at !== undefined) report({ message: typo.problem, span: at });
     const write = readOnlyWrite(statements, stops, container, podSet);
     const place = write && spanOfWords(document, lines, [write.word, write.word]);
     if (write !== undefined && place !== undefined) {
@@ -133,7 +138,11 @@ export default defineRule({
   },
 });
 
-/** Reports installations that pip refuses. */
+function hidesPrograms({ mountPath }: Container['volumeMounts'][number]): boolean {
+  return /^\/(?:$|usr|bin|opt|root)/.test(mountPath);
+}
+
+/** Reports installations that pip refuses, and programs that they do not bring. */
 function checkInstalls(
   container: Container,
   statements: ReturnType<typeof commandLineOf>['statements'],
@@ -148,6 +157,21 @@ function checkInstalls(
     ownsPython(image.value) &&
     getIn(container.at, 'envFrom') === undefined &&
     volumeMounts.every(({ mountPath }) => !/^\/(?:usr|etc|root|$)/.test(mountPath));
+  const python =
+    image !== undefined && !isTemplated(image.at) && installsPython3(image.value) && !volumeMounts.some(hidesPrograms)
+      ? missingPython(statements, text)
+      : undefined;
+  const missing = python && spanOfWords(document, lines, [python, python]);
+  if (python !== undefined && missing !== undefined)
+    report({
+      message: `${shorten(image?.value ?? '', 50)} has no python, and apt installs only python3: the command fails`,
+      span: missing,
+      fixes: () => [
+        python.derived === true
+          ? undefined
+          : fix('Use python3', 'unsafe', rewriteWord(document, lines, python, 'python3')),
+      ],
+    });
   const managed = isOwned ? managedInstall(statements, text) : undefined;
   for (const { command, reason, word } of [...emptyInstalls(statements), ...(managed ? [managed] : [])]) {
     const name = command.words.slice(0, command.words.indexOf(word) + 1).map((one) => one.text);
@@ -249,7 +273,7 @@ function checkClient(container: Container, { document, report }: PodSetContext):
 
 /** A quick test of the text. */
 const hints =
-  /\b(?:apt|aptitude|yum|dnf|conda|(?:micro)?mamba)\b|pip3? (?:un)?install|source|\[\[|pipefail|pushd|shopt|declare|git clone|login|\b(?:chmod|chown|mkdir|touch)\b/;
+  /\b(?:apt|aptitude|yum|dnf|conda|(?:micro)?mamba)\b|pip3? (?:un)?install|source|\[\[|pipefail|pushd|shopt|declare|git clone|login|\b(?:chmod|chown|mkdir|touch|python)\b|(?:^|[\s;(])\[(?!\[)|\s=\s|[–—][A-Za-z]/;
 
 interface OuterShell {
   readonly name: string;

@@ -1,5 +1,6 @@
 import { startsShell } from '../catalog/images.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
+import { isDash, notHyphen } from '../command/mistyped.ts';
 import { findFilesAsModules } from '../command/module-files.ts';
 import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
@@ -97,6 +98,9 @@ export default defineRule({
     const [first] = command;
     const list = first?.at.parent;
     reportFiles(container, context);
+    const dash = [...command, ...container.args].find(({ value, at }) => isDash(value) && !isTemplated(at));
+    if (dash !== undefined && usesGpus(workload))
+      context.report({ message: notHyphen(dash.value), span: spanOf(dash.at) });
     if (first === undefined && reportNoProgram(container, context)) return;
     if (first === undefined) reportFlags(container, context);
     if (first === undefined || list?.node.kind !== 'seq' || isTemplated(first.at) || isIncomplete(list)) return;

@@ -35,6 +35,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * that are defined before it in the list. Anything else stays as it is written: the program gets the text `$(NAME)` as an address, a path
  * or a number. `$NAME` and `${NAME}` mean something only to a shell: in the value of a variable, and in the arguments of another program, they
  * stay as they are written. `$PATH:/opt/bin` as the value of PATH loses the path that the image sets.
+ * In a script, `$(NAME)` of a variable that only the script sets is a command of that name.
  * In the path inside a volume, only `subPathExpr` is replaced; if it names a variable that the container does not define, the container never starts.
  *
  * ```yaml invalid
@@ -128,7 +129,10 @@ export default defineRule({
     const isSet = (name: string) => last.has(name) || words.some(({ value }) => mayDefine(value, name));
     if (unset !== undefined) reportUnset(words, unset, isSet, context);
     // A shell reads $(NAME) as a command.
-    if (isShell(baseName(words[0]?.value ?? ''))) return;
+    if (isShell(baseName(words[0]?.value ?? ''))) {
+      if (isAll) reportAsCommand(words, (name) => last.has(name), context);
+      return;
+    }
     if (words.length > 0 && isWholePod(podSet, workload)) {
       reportShellForm(container, words, context);
       reportCommands(container, words, context);
@@ -140,6 +144,25 @@ export default defineRule({
       );
   },
 });
+
+/** Reports `$(NAME)` for a variable that only the shell has: Kubernetes leaves it, and the shell runs a command of that name. */
+function reportAsCommand(
+  words: readonly Located<string>[],
+  isSet: (name: string) => boolean,
+  context: PodSetContext,
+): void {
+  for (const word of words) {
+    if (word.value.includes('<<') || word.value.includes(' -c ')) continue;
+    const assigned = (name: string) => new RegExp(`(?:^|[\\s;&])${name}=`).test(word.value);
+    reportIn(word, context, (used) =>
+      !isSet(used) && (ofShell.has(used) || assigned(used))
+        ? `is a variable of the shell, which runs $(${used}) as a command and finds none: write $${used}`
+        : undefined,
+    );
+  }
+}
+
+const ofShell = wordSet('HOSTNAME HOME PWD USER RANDOM');
 
 /** Reports a variable in the path inside a volume that the container does not define, or that the kubelet does not replace. */
 function checkSubPath(mount: Cursor, container: Container, context: PodSetContext): void {

@@ -1,0 +1,38 @@
+import { wordSet } from '../catalog/word-patterns.ts';
+import { allCommands, type Statement, type Word } from './shell.ts';
+
+/** A word of a script that the shell or its program reads differently than it was meant. */
+export interface Mistyped {
+  readonly word: Word;
+  readonly problem: string;
+}
+
+/** Programs that print their words. */
+const prints = wordSet('echo printf');
+
+/** The first mistyped word of a script: a bracket without its space, an assignment with spaces, a dash that is no hyphen. */
+export function mistyped(statements: readonly Statement[]): Mistyped | undefined {
+  for (const { words } of allCommands(statements)) {
+    const [first, second] = words;
+    const last = words.at(-1);
+    if (first === undefined || last === undefined || prints.has(first.text)) continue;
+    if (/^\[(?!\[)./.test(first.text)) return { word: first, problem: '[ is a command and needs a space behind it' };
+    if (first.text === '[' && last.text !== ']')
+      return { word: last, problem: 'this test needs a space before its ], or has none' };
+    if (second?.text === '=' && /^[A-Za-z_]\w*$/.test(first.text))
+      return { word: second, problem: `${first.text} = is a command for the shell: an assignment has no spaces` };
+    const dash = words.find((word) => isDash(word.text));
+    if (dash !== undefined) return { word: dash, problem: notHyphen(dash.text) };
+  }
+  return undefined;
+}
+
+/** Whether a word starts like a flag, but with the dash of a text. */
+export function isDash(text: string): boolean {
+  return /^[–—][A-Za-z]/.test(text);
+}
+
+/** What is wrong with such a word. */
+export function notHyphen(text: string): string {
+  return `${text.slice(0, 20)} starts with a dash that is not a hyphen: the program does not read it as a flag`;
+}
