@@ -20,6 +20,7 @@ export const planters: Planters = {
   'server-not-running': earlyClient,
   'shell-arguments-ignored': lostWords,
   'tensor-parallel-missing': oneDevice,
+  'trainer-flag': twoHalves,
 };
 
 // Commands that waste their accelerators or cannot start, behind shells and wrappers that no other test has.
@@ -102,6 +103,19 @@ function lostStatus(analysis: DocumentAnalysis): readonly Mistake[] {
         wrapped(`pip install novels && python train_novels.py --epochs 3 ${tail}`)
           .filter((command) => !tail.startsWith('| ') || !command.includes('pipefail'))
           .map((command) => withScript(site, command, tail.replace(/^.*\| /, ''))),
+      ),
+    );
+}
+
+function twoHalves(analysis: DocumentAnalysis): readonly Mistake[] {
+  const both = ['--fp16 True --bf16 True', '--bf16 --fp16', '--fp16=true --bf16=true'];
+  return apps(analysis, 'Job', 'PyTorchJob')
+    .filter((site) => alone(site) && site.podSet.placement.capacity !== 'spot')
+    .flatMap((site) =>
+      both.flatMap((flags) =>
+        wrapped(`python train_novels.py --per_device_train_batch_size 4 ${flags}`).map((command) =>
+          withScript(site, command, flags),
+        ),
       ),
     );
 }

@@ -21,7 +21,7 @@ export interface UnmetNodes {
   readonly missing: 'rank' | 'master' | 'both' | 'hosts';
 }
 
-interface Launch {
+export interface Launch {
   readonly program: 'torchrun' | 'accelerate' | 'deepspeed';
   readonly flags: readonly Flag[];
 }
@@ -47,7 +47,8 @@ export function unmetNodes(container: Container, document: YamlDocument, workloa
   return undefined;
 }
 
-function launchOf(command: SimpleCommand): Launch {
+/** The launcher of a command with its own flags, which precede the script: torchrun unless another one is named. */
+export function launchOf(command: SimpleCommand): Launch {
   const texts = command.words.map(({ text }) => text);
   const program = ({ words }: SimpleCommand, at: number) => baseName(words[at]?.text ?? '');
   const at = texts.findIndex(

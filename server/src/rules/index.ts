@@ -186,6 +186,7 @@ import tokenInPlainText from './token-in-plain-text.ts';
 import tolerationInvalid from './toleration-invalid.ts';
 import tolerationKey from './toleration-key.ts';
 import tolerationMissing from './toleration-missing.ts';
+import trainerFlag from './trainer-flag.ts';
 import trainjobReservedEnv from './trainjob-reserved-env.ts';
 import updateStrategyInvalid from './update-strategy-invalid.ts';
 import utilizationWithoutRequest from './utilization-without-request.ts';
@@ -391,6 +392,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['toleration-invalid', tolerationInvalid],
   ['toleration-key', tolerationKey],
   ['toleration-missing', tolerationMissing],
+  ['trainer-flag', trainerFlag],
   ['trainjob-reserved-env', trainjobReservedEnv],
   ['update-strategy-invalid', updateStrategyInvalid],
   ['utilization-without-request', utilizationWithoutRequest],
