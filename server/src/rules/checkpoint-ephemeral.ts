@@ -150,7 +150,7 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     const word = first?.word;
     const span = word === undefined ? undefined : spanOfWords(context.document, lines, [word, word]);
-    const restart = fatalRestart(first ?? { text: path }, container, workload);
+    const restart = fatalRestart(first ?? { text: path }, container, context);
     const isLikely = paths.some((sign) => isBesideData(sign, container, podSet));
     const [shown, end] = [shorten(path, 50), isOnce ? 'the end of the pod' : restart];
     context.report({
@@ -273,16 +273,20 @@ function isFixed({ at, name }: Container['volumeMounts'][number], podSet: PodSet
 }
 
 /**
- * The restart that loses the checkpoints. A volume of the pod outlives its containers, which restart within the pod. The remaining pods of an
+ * The restart that loses the checkpoints. A volume of the pod outlives its containers, which may restart within the pod. The remaining pods of an
  * elastic job keep the state in memory until all of them are gone.
  */
-function fatalRestart(sign: Place, container: Container, { manifest }: Workload): string {
+function fatalRestart(sign: Place, container: Container, { workload: { manifest }, podSet }: PodSetContext): string {
   if (kindOf(manifest).elasticPolicy?.(manifest.root) !== undefined) return 'a restart of all pods';
   const path = absolute(sign, container) ?? sign.text;
-  return container.volumeMounts.some(({ mountPath }) => isIn(path, mountPath))
+  const isReplaced = replacing.test(podSet.restartPolicy?.value ?? '');
+  return isReplaced || container.volumeMounts.some(({ mountPath }) => isIn(path, mountPath))
     ? 'a pod restart'
     : 'a container restart';
 }
+
+/** With these policies, the controller makes a new pod instead of restarting the container. */
+const replacing = /^(?:Never|ExitCode)$/;
 
 /** A variable that names the directory of the checkpoints: `CHECKPOINT_DIR=/ckpt`. */
 function variableOf({ env }: Container): Located<string> | undefined {
