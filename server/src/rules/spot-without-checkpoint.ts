@@ -1,8 +1,11 @@
 import { either } from '../catalog/word-patterns.ts';
 import { readCommandLine } from '../command/shell.ts';
 import { checkpointSigns } from '../evidence/launch.ts';
+import { isLost } from '../evidence/lost-paths.ts';
+import { hasAccount, redirectsPaths } from '../evidence/lost-results.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isOnSpot, preemptibleClass, spotPlace } from '../evidence/spot.ts';
+import { progressFile, savesOutside } from '../evidence/spot-progress.ts';
 import { hasDurableMount, isTrial, runsMountedScript } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
@@ -10,9 +13,11 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
 import { type Edits, type Fix, fix, joinEdits } from '../rewrite/fix.ts';
 import { checkpointClaim, mountClaim } from '../rewrite/mount-claim.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
 import { asText, getIn, isIncomplete, items, spanOf } from '../yaml/cursor.ts';
 import { appendItem } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
@@ -82,7 +87,8 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For tasks of SkyPilot and dstack that mount or name any storage, or a variable that may give access to some.
+ * For tasks of SkyPilot and dstack that mount or name any storage, or a variable that may give access to some, except if their command names a
+ * directory for the progress in no mount. Work other than training is reported if a flag names its progress: `--checkpoint done.json`.
  *
  * If a writable volume that outlives the pod is mounted; if an object store, a bucket or a settings file is named; if a script from a
  * ConfigMap runs; if the pods have their own service account, which may have access to a bucket; and for benchmarks, patches and elastic
@@ -98,14 +104,17 @@ export default defineRule({
   topic: 'spot',
   severity: 'warning',
   workload(workload, context) {
-    if (!hasRole(workload, 'training')) return;
+    if (!hasRole(workload, 'training')) {
+      reportFile(workload, context);
+      return;
+    }
     // A task of another tool runs on machines whose storage its file names.
     const { keepsFiles } = kindOf(workload);
-    if (keepsFiles === undefined ? workload.partial : keepsFiles(context.manifest.root) || sendsFiles(workload)) return;
+    if (keepsFiles === undefined ? workload.partial : mayKeepFiles(workload)) return;
     const onSpot = workload.podSets.find(isOnSpot);
     const lost = onSpot ?? workload.podSets.find((podSet) => preemptibleClass(podSet) !== undefined);
     if (lost === undefined || keepsStateElsewhere(workload) || isTrial(workload)) return;
-    if (workload.podSets.some(mayKeepProgress)) return;
+    if (keepsFiles === undefined && workload.podSets.some(mayKeepProgress)) return;
     const { span, selector } = placeOf(lost, context.manifest);
     const without = `without a checkpoint outside the ${keepsFiles ? 'machine' : 'pod'}`;
     context.report({
@@ -118,6 +127,39 @@ export default defineRule({
     });
   },
 });
+
+/** Whether files of a task of SkyPilot or dstack may outlive its machine. */
+function mayKeepFiles(workload: Workload): boolean {
+  const { podSets, manifest } = workload;
+  const { keepsFiles, keptDirectories } = kindOf(workload);
+  if (sendsFiles(workload)) return true;
+  const kept = keptDirectories?.(manifest.root) ?? null;
+  const containers = podSets.flatMap((podSet) => podSet.containers);
+  if (kept !== null && containers.some((one) => savesOutside(one, kept))) return false;
+  return keepsFiles?.(manifest.root) === true || podSets.some(mayKeepProgress);
+}
+
+/** Reports a program of any kind that keeps its own progress in a file that ends with the pod or the machine. */
+function reportFile(workload: Workload, { document, report }: WorkloadContext): void {
+  const { role, partial, manifest } = workload;
+  const { keepsFiles } = kindOf(workload);
+  if (role === 'infrastructure' || (keepsFiles === undefined ? partial : keepsFiles(manifest.root))) return;
+  if (sendsFiles(workload)) return;
+  for (const podSet of workload.podSets.filter(isOnSpot)) {
+    for (const container of podSet.containers) {
+      const flag = progressFile(container);
+      if (flag?.value === undefined || redirectsPaths(container) || hasAccount(podSet)) continue;
+      const span = spanOfWords(document, container, [flag.word, flag.valueWord ?? flag.word]);
+      if (span === undefined || !isLost({ text: flag.value, word: flag.word }, container, podSet)) continue;
+      const end = keepsFiles ? 'machine' : 'pod';
+      report({
+        message: `The progress in ${shorten(flag.value, 50)} ends with the ${end}, which is on spot: an interruption loses it`,
+        span,
+      });
+      return;
+    }
+  }
+}
 
 function placeOf(podSet: PodSet, manifest: Workload['manifest']): ReturnType<typeof spotPlace> {
   const name = isOnSpot(podSet) ? undefined : preemptibleClass(podSet);
@@ -192,7 +234,7 @@ function sendsFiles({ podSets }: Workload): boolean {
 }
 
 const sends = either(
-  /:\/\/|\b(?:upload|push|hub)/i,
+  /:\/\/(?!localhost|127\.|0\.0\.0\.0)|\b(?:upload|push|hub)/i,
   /\b(?:rclone|rsync|scp|aws|azcopy|gcloud|gsutil)/,
   /\b(?:comet|mlflow|neptune|wandb)/,
 );

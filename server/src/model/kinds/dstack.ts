@@ -8,7 +8,7 @@ import type { Container, Placement } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
 import { between, exactly, times } from './pod-sets.ts';
 import { anyCloudOf, machineAt, type NamedMachine, onMachine } from './rented-machines.ts';
-import { cloudsNamed, namesAccess } from './skypilot.ts';
+import { cloudsNamed, namesAccess, namesStorage } from './skypilot.ts';
 
 /** dstack's configurations, which have no apiVersion. https://dstack.ai/docs/reference/dstack.yml */
 export const dstackKinds: readonly KindEntry[] = [
@@ -22,9 +22,18 @@ export const dstackKinds: readonly KindEntry[] = [
     keepsFiles: (root) =>
       ['volumes', 'mounts', 'registry_auth'].some((key) => getIn(root, key) !== undefined) ||
       envOf(getIn(root, 'env')).some(({ name }) => namesAccess(name)),
+    keptDirectories,
     lower: ({ root, kind }) => lowerConfiguration(root, kind),
   },
 ];
+
+/** The directories of volumes: `name:/path`, or mappings. */
+function keptDirectories(root: Cursor): readonly string[] | null {
+  const writes = envOf(getIn(root, 'env')).some(({ name }) => namesStorage(name));
+  const mounts = ['volumes', 'mounts'].flatMap((key) => items(getIn(root, key)));
+  const paths = mounts.map((one) => asText(getIn(one, 'path')) ?? asText(one)?.split(':').at(-1));
+  return writes || mounts.some(isTemplated) || paths.includes(undefined) ? null : paths.flatMap((path) => path ?? []);
+}
 
 /** The devices belong to each node. Profiles and options of the command line may replace what the file says. */
 function lowerConfiguration(root: Cursor, kind: string): KindLowering {

@@ -65,6 +65,8 @@ export interface KindEntry {
   readonly keepsState?: true;
   /** For kinds whose objects name all storage of their machines: whether this one names any, or what may give access to some. */
   readonly keepsFiles?: (root: Cursor) => boolean;
+  /** For these kinds: the directories whose files outlive the machine; null if others may. */
+  readonly keptDirectories?: (root: Cursor) => readonly string[] | null;
   /** The hostnames of the pods of an object with a name, if the controller gives them any. */
   readonly addresses?: (root: Cursor, name: string) => readonly PodHosts[];
   /** Whether the controller copies the object's annotations to its pods. Missing: unknown. */

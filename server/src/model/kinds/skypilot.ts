@@ -29,9 +29,23 @@ export const skypilotKinds: readonly KindEntry[] = [
       ) ||
       entries(getIn(root, 'file_mounts')).some((entry) => !isLocal(entry)) ||
       entries(getIn(root, 'envs')).some((entry) => namesAccess(keyOf(entry))),
+    keptDirectories,
     lower: ({ root }) => lowerTask(root),
   },
 ];
+
+/** The mounts of buckets and volumes. What is only copied to a machine ends with it. */
+function keptDirectories(root: Cursor): readonly string[] | null {
+  const isOpen = ['storage_mounts', 'secrets', 'config', 'experimental'].some((key) => getIn(root, key) !== undefined);
+  const writes = entries(getIn(root, 'envs')).some((entry) => namesStorage(keyOf(entry)));
+  const mounts = [...entries(getIn(root, 'file_mounts')), ...entries(getIn(root, 'volumes'))];
+  if (isOpen || writes || mounts.some((one) => isTemplated(one) || isTemplated(getIn(one, 'mode') ?? one))) return null;
+  return mounts
+    .filter((one) => one.node.kind === 'map' || keyOf(one.parent ?? one) === 'volumes')
+    .flatMap((one) => {
+      return asText(getIn(one, 'mode'))?.toUpperCase() === 'COPY' ? [] : [keyOf(one)];
+    });
+}
 
 /** Whether files are copied from the user's machine. */
 function isLocal(source: Cursor): boolean {
@@ -43,6 +57,13 @@ function isLocal(source: Cursor): boolean {
 export function namesAccess(name: string): boolean {
   return accessWords.test(name);
 }
+
+/** Whether a variable may give access to storage other than the hubs from which models come. */
+export function namesStorage(name: string): boolean {
+  return namesAccess(name) && !hubs.test(name);
+}
+
+const hubs = /^(?:HF|HUGGING_?FACE|WANDB)_/;
 
 const accessWords = partOf('token key secret credential password', 'bucket s3 gcs ur[il] path dir');
 
