@@ -96,7 +96,8 @@ export function signOfFlag(flag: Flag): readonly CheckpointSign[] {
   // A trainer's settings may be in a file that is not available here.
   if (isSettingsFile(flag)) return [{ kind: 'unknown', text: name, inSettings: true }];
   if (!isPlaceName(words) && !savesTo(words, value)) return [];
-  if (value === undefined && !dynamic) return [];
+  // A switch is no place: `overwrite_output_dir: true`.
+  if (value === undefined ? !dynamic : /^(?:true|false|yes|no)$/i.test(value)) return [];
   if (newestWords.has(value ?? '')) return [{ kind: 'resume', text: name }];
   return [
     placeSign(value, dynamic, isFolder(words, value) ? { kind: 'path', text: value } : { kind: 'unknown', text: name }),

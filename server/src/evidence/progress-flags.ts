@@ -61,10 +61,12 @@ export const neverSaves = once((container: Container): NoCheckpoint | undefined 
   return undefined;
 });
 
-/** The flag that disables resuming, unless another flag enables it or names the checkpoint to resume from. */
+/** The flag that disables resuming, unless another flag enables it or names the checkpoint to resume from; also in a file of settings. */
 export const resumeOff = once((container: Container): Flag | undefined => {
+  const files = namedSettings(container);
   for (const words of commandsOf(container)) {
-    const flags = readFlags(words);
+    const named = files.filter(({ word }) => words.includes(word));
+    const flags = [...readFlags(words), ...named.flatMap((file) => file.flags)];
     const off = flags.find((flag) => !flag.dynamic && (isOff(flag) || isNegated(flag)));
     if (off !== undefined && !flags.some(resumes)) return off;
   }

@@ -119,10 +119,14 @@ export default defineRule({
     const span = off && spanOfWords(context.document, lines, [off.word, off.word]);
     if (off === undefined || span === undefined) return;
     const shown = `${off.written}${off.value === undefined ? '' : `=${off.value}`}`;
+    const isMeant = workload.retries.at !== undefined || context.podSet.restartPolicy?.value === 'OnFailure';
     context.report({
+      // Files of examples have it, and by default, a Job restarts six times.
+      ...(off.word.derived && !isMeant && { severity: 'info' }),
       message: `${shown} disables resuming: every restart of the job starts again at step 0`,
       span,
-      fixes: () => [isNegated(off) ? undefined : turnOn(off, lines, context)],
+      // No edit changes a file that another object has.
+      fixes: () => [isNegated(off) || off.word.derived ? undefined : turnOn(off, lines, context)],
     });
   },
 });
