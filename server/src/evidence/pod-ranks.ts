@@ -1,9 +1,9 @@
 import { either, partOf } from '../catalog/word-patterns.ts';
 import { meaningOf } from '../command/flag-meaning.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
-import { baseName } from '../command/shell.ts';
+import { baseName, type Word } from '../command/shell.ts';
 import { kindOf } from '../model/kinds/index.ts';
-import { commandsIn, processInput, useOf } from '../model/process-input.ts';
+import { commandLineOf, commandsIn, processInput, useOf } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asText, type Cursor, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
@@ -21,6 +21,27 @@ export interface Rank {
 /** A variable with the rank of a node or a process. */
 export function isRankName(name: string): boolean {
   return /^(?:PET_)?(?:NODE_RANK|MACHINE_RANK|GROUP_RANK|RANK)$/.test(name);
+}
+
+/** A variable to which a script gives a value in all pods. */
+interface Assigned {
+  readonly name: string;
+  readonly value: string;
+  readonly word: Word;
+}
+
+/** The assignments of a script outside its branches: `NNODES=2 NODE_RANK=0 llamafactory-cli train a.yaml`, `export NODE_RANK=0`. */
+export function assignedVariables(container: Container): readonly Assigned[] {
+  return commandLineOf(container).statements.flatMap((one): readonly Assigned[] => {
+    if (one.kind !== 'command' || one.after === '||') return [];
+    const exported = baseName(one.words[0]?.text ?? '') === 'export' ? one.words.slice(1) : [];
+    // What follows a test is a branch.
+    if (one.after === '&&' && (one.words.length === 0 || exported.length > 0)) return [];
+    return [...one.assignments, ...exported].flatMap((word) => {
+      const [, name, value] = /^([A-Z_]+)=(.*)$/.exec(word.text) ?? [];
+      return name === undefined || value === undefined || word.dynamic ? [] : [{ name, value, word }];
+    });
+  });
 }
 
 /** Whether the controller of a kind sets the variables of each rank itself. */

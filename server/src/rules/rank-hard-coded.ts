@@ -5,6 +5,7 @@ import { plural } from '../cost/money.ts';
 import { processInput } from '../evidence/launch.ts';
 import { fixedLocalRank } from '../evidence/local-rank.ts';
 import {
+  assignedVariables,
   isRankName,
   meetsByVariable,
   namedRank,
@@ -269,7 +270,11 @@ function fixedRank(
   const { command, args, env } = processInput(container);
   const commands = allCommands(readCommandLine(command, args, env).statements);
   const flags = commands.flatMap(({ words }) => readFlags(words));
+  const assigned = assignedVariables(container);
   const nodes = [
+    ...assigned
+      .filter(({ name }) => /^(?:PET_)?(?:NNODES|NUM_NODES|NUM_MACHINES)$/.test(name))
+      .map(({ value }) => value),
     ...flags.filter((flag) => isNodeCount({ ...flag, dynamic: false })).map(({ value }) => value),
     ...env
       .filter(({ name }) => /^(?:PET_)?(?:NNODES|NUM_NODES|NUM_MACHINES)$|^WORLD_SIZE$/.test(name))
@@ -290,6 +295,15 @@ function fixedRank(
   }
   // These controllers set the variables of each pod themselves.
   if (setsRanks(workload)) return undefined;
+  const given = assigned.find(({ name, value }) => isRankName(name) && /^\d{1,5}$/.test(value));
+  // A branch may assign another one.
+  const isOnly =
+    lines
+      .map(({ value }) => value)
+      .join('\n')
+      .split(`${given?.name}=`).length === 2;
+  const span = given && isOnly ? spanOfWords(document, lines, [given.word, given.word]) : undefined;
+  if (given !== undefined && span !== undefined) return { text: given.word.text, span, isFlag: false };
   const variable = container.env.find(({ name, value }) => isRankName(name) && /^\d{1,5}$/.test(value?.value ?? ''));
   if (variable?.value === undefined) return undefined;
   return { text: `${variable.name}=${variable.value.value}`, span: spanOf(variable.value.at), isFlag: false };
