@@ -64,6 +64,7 @@ export const exempt: Readonly<Record<string, string>> = {
   'metrics-off': 'Hardly any clean manifest has one of its servers with annotations for Prometheus.',
   'experiment-invalid': 'No manifest of the fixtures is an Experiment of Katib.',
   'identical-runs': 'Copies of a pod also share its volumes and ports, which other rules report.',
+  'worker-without-data': 'Hardly any clean fixture has a master and workers that mount data.',
   'spark-invalid': 'No manifest of the fixtures is a SparkApplication with GPUs.',
   'model-uri': 'Few fixtures have the address of a model in a field of an operator.',
   'values-path':

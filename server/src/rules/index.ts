@@ -200,6 +200,7 @@ import volumeNeverReady from './volume-never-ready.ts';
 import volumeUnmounted from './volume-unmounted.ts';
 import wholeGpuUnderused from './whole-gpu-underused.ts';
 import workInBackground from './work-in-background.ts';
+import workerWithoutData from './worker-without-data.ts';
 import workersLeftRunning from './workers-left-running.ts';
 import worldSize from './world-size.ts';
 import yamlSyntax from './yaml-syntax.ts';
@@ -406,6 +407,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['volume-unmounted', volumeUnmounted],
   ['whole-gpu-underused', wholeGpuUnderused],
   ['work-in-background', workInBackground],
+  ['worker-without-data', workerWithoutData],
   ['workers-left-running', workersLeftRunning],
   ['world-size', worldSize],
   ['yaml-syntax', yamlSyntax],

@@ -1,0 +1,74 @@
+import type { SimpleCommand, Word } from '../command/shell.ts';
+import { commandsIn } from '../model/process-input.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { isIn } from '../rewrite/mount-claim.ts';
+import { getIn, isIncomplete, isUnseen, keyOf } from '../yaml/cursor.ts';
+import { dataPlaces } from './progress-volumes.ts';
+import { mayMountMore, outlivesNode, volumeNamed } from './volume-lifetime.ts';
+
+/** A mount of one rank that another rank with the same program lacks. */
+export interface UnsharedMount {
+  readonly container: Container;
+  readonly owner: string;
+  readonly mountPath: string;
+  /** The word of the command that names a path in it; undefined if only the name of the mount says that it holds data. */
+  readonly word: Word | undefined;
+}
+
+/**
+ * The data that the master of a job mounts and a role with the same program lacks: a path that its command names, or a volume for data. Only the
+ * first rank may save, so volumes for results are not meant.
+ */
+export function unsharedMount(podSet: PodSet, { podSets }: Workload): UnsharedMount | undefined {
+  const [master, ...others] = podSets.filter(({ name }) => /^(?:master|chief)$/i.test(name));
+  if (master === undefined || others.length > 0 || podSet === master || !/^worker$/i.test(podSet.name))
+    return undefined;
+  const [own, first] = [rankOf(podSet), rankOf(master)];
+  if (own === undefined || first === undefined || podSet.pods.max === 0 || mayMountMore(own)) return undefined;
+  const program = scriptOf(own);
+  if (program === undefined || program.text !== scriptOf(first)?.text || own.image?.value !== first.image?.value)
+    return undefined;
+  for (const { name, mountPath } of first.volumeMounts) {
+    const volume = volumeNamed(master, name);
+    if (volume === undefined || mountPath === '/' || own.volumeMounts.some((one) => overlaps(one.mountPath, mountPath)))
+      continue;
+    const holdsCode = volume.source === 'configMap' && isIn(program.text, mountPath);
+    if (holdsCode) return { container: own, owner: master.name, mountPath, word: program };
+    if (!outlivesNode(volume.source, volume.at)) continue;
+    const isForData = dataPlaces.test(mountPath) || /(?:^|[-_])(?:data|datasets?)(?:$|[-_])/.test(name);
+    if (isIn(program.text, mountPath)) return { container: own, owner: master.name, mountPath, word: program };
+    if (isForData) return { container: own, owner: master.name, mountPath, word: wordIn(own, mountPath) };
+  }
+  return undefined;
+}
+
+function overlaps(one: string, other: string): boolean {
+  return isIn(one, other) || isIn(other, one);
+}
+
+/** The container that trains in a role of a PyTorchJob, TFJob or the like, if nothing else in the pod can bring files. */
+function rankOf({ pod, containers }: PodSet): Container | undefined {
+  const [only, ...others] = containers;
+  const roles = pod.parent?.parent?.parent;
+  const isOpen = [pod, getIn(pod, 'containers'), getIn(pod, 'volumes'), only?.at, getIn(only?.at, 'volumeMounts')].some(
+    (one) => isIncomplete(one) || isUnseen(one),
+  );
+  if (only === undefined || others.length > 0 || isOpen || roles === undefined) return undefined;
+  return /^(?:pytorch|jax|tf|paddle)ReplicaSpecs$/.test(keyOf(roles)) ? only : undefined;
+}
+
+/** The script that the only Python program of a container runs. What a shell does before may fetch data. */
+function scriptOf(container: Container): Word | undefined {
+  const [only, ...others] = commandsIn(container);
+  return others.length > 0 ? undefined : scriptIn(only);
+}
+
+function scriptIn(command: SimpleCommand | undefined): Word | undefined {
+  return command?.words.find(({ text, dynamic }) => !dynamic && /^[\w./-]+\.py$/.test(text));
+}
+
+function wordIn(container: Container, mountPath: string): Word | undefined {
+  return commandsIn(container)
+    .flatMap(({ words }) => words)
+    .find(({ text }) => isIn(text.slice(text.indexOf('=') + 1), mountPath));
+}
