@@ -1,4 +1,6 @@
+import { baseName, type Word } from '../command/shell.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
+import { commandsIn } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { asText, getIn } from '../yaml/cursor.ts';
 
@@ -25,3 +27,18 @@ export function launchPerGpu({ command, args }: Container, { manifest }: Workloa
   if (getIn(manifest.root, 'spec', 'trainer', 'numProcPerNode') !== undefined) return undefined;
   return [...command, ...args].some(({ value }) => /\btorchrun\b/.test(value)) ? 'torchrun' : undefined;
 }
+
+/** The words that start one Python process in each node of that runtime, which only tells torchrun of the other nodes. */
+export function pythonAlone(container: Container): readonly [Word, Word] | undefined {
+  const { command, args, env } = container;
+  const [only, ...others] = commandsIn(container);
+  const [program, script] = only?.words.filter(({ text }) => text !== '-u') ?? [];
+  if (program === undefined || script === undefined || others.length > 0) return undefined;
+  const isPython = /^python[\d.]*$/.test(baseName(program.text)) && /\.py$/.test(script.text);
+  // Its code may start the processes itself, if variables or flags say how.
+  const lines = [...command, ...args].map(({ value }) => value);
+  const tells = [...lines, ...env.map(({ name }) => name)].some((text) => tellsNodes.test(text));
+  return isPython && !tells ? [program, script] : undefined;
+}
+
+const tellsNodes = /PET_|RANK|WORLD|MASTER|NODE|-?n(?:um)?[-_]?nodes|machines|rank|launch|\bray\b|mpi/i;

@@ -6,6 +6,7 @@ import { excessRanks, podsOfLeaderGroup } from '../evidence/expected-ranks.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { leavesGpusIdle, slotsFor, startsMore, wrongSlots } from '../evidence/mpi-workers.ts';
 import { differsByRank, loneFlag } from '../evidence/torchrun-nodes.ts';
+import { hasStockRuntime, pythonAlone } from '../evidence/trainer-runtime.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { isGroupKind, kindOf } from '../model/kinds/index.ts';
 import { topologyLabel } from '../model/placement.ts';
@@ -134,6 +135,7 @@ export default defineRule({
   },
   container: eachLaunch((container, context: PodSetContext) => {
     const { workload } = context;
+    if (container.type === 'app') reportPython(container, context);
     // A task of SkyPilot is only partial because its command line can change it.
     if ((workload.partial && kindOf(workload).sameScript !== true) || container.type !== 'app') return;
     const pods = podsOfGroup(context);
@@ -206,6 +208,22 @@ export default defineRule({
     }
   }),
 });
+
+/** Reports a program on several nodes of Kubeflow's own runtime that no launcher starts. */
+function reportPython(
+  container: Container,
+  { workload, podSet, document, report, crossReferences }: PodSetContext,
+): void {
+  const nodes = podSet.pods.min ?? 0;
+  if (nodes < 2 || podSet.accelerators.length === 0 || !hasStockRuntime(workload, crossReferences)) return;
+  const words = pythonAlone(container);
+  const span = words && spanOfWords(document, container, words);
+  if (words === undefined || span === undefined) return;
+  report({
+    message: `The runtime tells only torchrun of the other nodes: ${shorten(`${words[0].text} ${words[1].text}`, 40)} trains alone on each of the ${nodes} nodes`,
+    span,
+  });
+}
 
 /** A Job never runs more pods at once than it needs completions. The surplus is a mistake if the ranks wait for it. */
 function checkCompletions({ kind, apiVersion, manifest, podSets }: Workload, { document, report }: RuleContext): void {
