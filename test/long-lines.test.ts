@@ -33,6 +33,25 @@ ${pod('          env:\n')}${Array.from(
     `            - {name: K${index}, valueFrom: {secretKeyRef: {name: access, key: acess-key-${index}b}}}\n`,
 ).join('')}`;
 
+test('a long list with one mistake in each item has one finding, and one fix', () => {
+  const foundIn = (count: number) =>
+    findingsOf(analyse(pod(`          args: [${'1, '.repeat(count)}"2"]\n`))).filter(
+      ({ rule }) => rule === 'value-not-string',
+    );
+  expect(foundIn(50_000).map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^50,000 items of args must be strings/),
+  ]);
+  const fixes = foundIn(150).flatMap((finding) => finding.fixes);
+  expect(fixes.map(({ title, safe, edits }) => [title, safe, edits.length])).toEqual([
+    ['Quote these 150 values', true, 150],
+  ]);
+});
+
+test('a rule reports a mistake at most 2,000 times in one place', () => {
+  const found = findingsOf(analyse(pod(`          env: [${'{nam: a}, '.repeat(2500)}]\n`)));
+  expect(found.filter(({ rule }) => rule === 'api-field').length).toBe(2000);
+});
+
 test.each([
   ['line ends of old computers in front of an error', `${'x: 1\r'.repeat(many)}a: [`],
   ['line ends of old computers behind a comment', `# RTX 4090\n${'\r'.repeat(many)}kind: Pod\n`],

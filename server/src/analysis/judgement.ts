@@ -4,6 +4,7 @@ import { type PossibleCost, possibleCost } from '../cost/possible-cost.ts';
 import type { CostResult } from '../cost/types.ts';
 import type { FitFacts } from '../fleet/fit-question.ts';
 import { mayConcernAccelerators } from '../model/concern.ts';
+import { isKustomization } from '../model/kustomize/build.ts';
 import { lowerDocument } from '../model/lower.ts';
 import { hasRelatedFiles, withRelatedFiles } from '../model/related-files.ts';
 import { usesParameters } from '../model/workflow-defaults.ts';
@@ -95,7 +96,7 @@ export class Judgement {
   }
 
   get costed(): readonly Workload[] {
-    this.#costed ??= this.#withRelated();
+    this.#costed ??= this.#withRelated(this.lowered.workloads);
     return this.#costed;
   }
 
@@ -118,16 +119,22 @@ export class Judgement {
   }
 
   get #concerned(): boolean {
-    this.#isConcerned ??= this.#part.servesOthers || mayConcernAccelerators(this.#part.text);
+    this.#isConcerned ??= this.#part.servesOthers || mayConcernAccelerators(this.#part.text) || this.#buildsWorkloads();
     return this.#isConcerned;
+  }
+
+  /** Whether this is a kustomization that only names the files of its workloads. */
+  #buildsWorkloads(): boolean {
+    if (!isKustomization(this.#input.uri) || this.lookups.relatedFiles().built === undefined) return false;
+    this.#costed ??= this.#withRelated([]);
+    return this.#costed.length > 0;
   }
 
   get #rendered(): string {
     return `${this.#part.opened ?? ''}${this.#part.text}`;
   }
 
-  #withRelated(): readonly Workload[] {
-    const { workloads } = this.lowered;
+  #withRelated(workloads: readonly Workload[]): readonly Workload[] {
     const { config, crossReferences, relatedFiles } = this.lookups;
     const related = relatedFiles();
     if (!hasRelatedFiles(this.#rendered, related)) return workloads;
@@ -148,7 +155,8 @@ export class Judgement {
     const { document } = this;
     const { chart } = this.lookups.relatedFiles();
     const missing = chart === undefined ? [] : missingIn(document, chart);
-    const whole = missing.length === 0 ? document : { ...document, missing };
+    const named = isKustomization(this.#input.uri) ? { ...document, isKustomization: true as const } : document;
+    const whole = missing.length === 0 ? named : { ...named, missing };
     return { document: whole, ...this.lowered, ...this.#settings };
   }
 

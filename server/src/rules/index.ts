@@ -75,6 +75,7 @@ import kedaQuery from './keda-query.ts';
 import kedaTriggerZero from './keda-trigger-zero.ts';
 import keyNotFound from './key-not-found.ts';
 import kubernetesVersion from './kubernetes-version.ts';
+import kustomizationInvalid from './kustomization-invalid.ts';
 import kvCacheTooSmall from './kv-cache-too-small.ts';
 import labelAsAnnotation from './label-as-annotation.ts';
 import labelInvalid from './label-invalid.ts';
@@ -283,6 +284,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['keda-trigger-zero', kedaTriggerZero],
   ['key-not-found', keyNotFound],
   ['kubernetes-version', kubernetesVersion],
+  ['kustomization-invalid', kustomizationInvalid],
   ['kv-cache-too-small', kvCacheTooSmall],
   ['label-as-annotation', labelAsAnnotation],
   ['label-invalid', labelInvalid],

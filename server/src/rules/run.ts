@@ -63,6 +63,7 @@ function walkOf(input: RunInput): Walk {
     covered: new Map(),
     crashes: [],
     current: undefined,
+    counted: 0,
     option: (name) => optionOf(walk, name),
   };
   return walk;
@@ -108,6 +109,8 @@ interface Walk {
   readonly crashes: RuleCrash[];
   /** The rule that runs now. Rules run synchronously, so all rules share the context of a subject. */
   current: ActiveRule | undefined;
+  /** The reports of the current check. */
+  counted: number;
   /** The options of the current rule. */
   readonly option: DocumentContext['option'];
 }
@@ -214,6 +217,7 @@ function runChecks<L extends Level>(checks: readonly Check<L>[], visits: readonl
   for (const check of checks) {
     for (const { walk, subject, context } of visits) {
       walk.current = check;
+      walk.counted = 0;
       try {
         check.run(subject, context);
       } catch (error) {
@@ -229,11 +233,15 @@ function optionOf({ current, input }: Walk, name: string): number {
   return input.ruleOptions?.[current.id]?.[name] ?? option.default;
 }
 
+/** A rule that finds more in one subject, such as a list of 100,000 items, has said enough: nobody reads them, and each takes time. */
+const mostFindings = 2_000;
+
 function reporter(walk: Walk, workload: Workload | null, container: string | null): DocumentContext['report'] {
   return (report: Report): void => {
     const { current } = walk;
     if (current === undefined) throw new Error('a rule may report only while it runs');
     const { id, rule, severity } = current;
+    if (++walk.counted > mostFindings) return;
     // The lines after a syntax error may have the request.
     if ((rule.aboutMissingRequest || rule.aboutPlace) && walk.input.document.problems.some(isUnreadable)) return;
     if (rule.aboutMissingRequest && workload && getsDevicesFromOverlay(workload, walk.input.crossReferences)) return;

@@ -10,7 +10,7 @@ import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, entries, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
-import type { YamlDocument } from '../yaml/node.ts';
+import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
@@ -104,13 +104,18 @@ export default defineRule({
         fixes: () => [quote(document, value, text)],
       });
     }
-    for (const problem of apiProblems(manifest)) {
-      const text = problem.what === 'not-string' ? unquoted(problem.at) : undefined;
-      if (text === undefined || isScalingAnnotation(problem.at)) continue;
+    for (const problems of listsOf(apiProblems(manifest).filter(isPlainValue))) {
+      const [problem, ...others] = problems;
+      if (problem === undefined) continue;
+      const text = unquoted(problem.at) ?? '';
+      const subject =
+        others.length === 0 ? subjectOf(problem) : `${problems.length.toLocaleString('en')} items of ${problem.field}`;
+      const must =
+        others.length === 0 ? 'must be a string, not the' : 'must be strings, not numbers or booleans such as the';
       report({
-        message: `${subjectOf(problem)} must be a string, not the ${typeOf(problem.at)} ${text}: the API server rejects the object`,
+        message: `${subject} ${must} ${typeOf(problem.at)} ${text}: the API server rejects the object`,
         span: spanOf(problem.at),
-        fixes: () => (mayBeQuoted(problem, text) ? [quote(document, problem.at, text)] : []),
+        fixes: () => (others.length === 0 ? quotedAlone(document, problem, text) : quotedTogether(document, problems)),
       });
     }
   },
@@ -174,6 +179,39 @@ const nodeTexts = ['nodeGroups', 'managedNodeGroups'].flatMap((groups) => [
 
 const affinityValues =
   'affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.*.matchExpressions.*.values.*';
+
+/** Whether a problem is a number or a boolean that this rule reports. */
+function isPlainValue({ what, at }: ApiProblem): boolean {
+  return what === 'not-string' && unquoted(at) !== undefined && !isScalingAnnotation(at);
+}
+
+/** More items of one list have one mistake many times, and are reported once. */
+const mostItems = 100;
+
+/** The problems, in groups of one; those of a list with very many are one group. */
+function listsOf(problems: readonly ApiProblem[]): readonly (readonly ApiProblem[])[] {
+  if (problems.length <= mostItems) return problems.map((one) => [one]);
+  const groups = new Map<YamlNode | undefined, ApiProblem[]>();
+  for (const problem of problems) {
+    const { at } = problem;
+    const list = at.entry === undefined ? at.parent?.node : undefined;
+    const others = groups.get(list);
+    if (others === undefined) groups.set(list, [problem]);
+    else others.push(problem);
+  }
+  return [...groups].flatMap(([list, all]) =>
+    list !== undefined && all.length > mostItems ? [all] : all.map((one) => [one]),
+  );
+}
+
+function quotedAlone(document: YamlDocument, problem: ApiProblem, text: string) {
+  return mayBeQuoted(problem, text) ? [quote(document, problem.at, text)] : [];
+}
+
+function quotedTogether(document: YamlDocument, problems: readonly ApiProblem[]) {
+  const edits = problems.flatMap(({ at }) => replaceScalar(document, at, unquoted(at) ?? '') ?? []);
+  return [fix(`Quote these ${problems.length.toLocaleString('en')} values`, 'safe', edits)];
+}
 
 /** The place of a value that the table of the API's types calls a string. */
 function subjectOf({ at, field, holder }: ApiProblem): string {

@@ -2,7 +2,7 @@ import { type Cursor, entries, items, keyOf, rootCursor } from './cursor.ts';
 import { countWhere, lineStartsIn } from './document-marks.ts';
 import type { YamlComment, YamlDocument, YamlNode, YamlProblem, YamlScalar } from './node.ts';
 import { parseDocument } from './parse.ts';
-import { shiftSpan } from './span.ts';
+import { type Span, shiftSpan } from './span.ts';
 
 /** A YAML document in the text of another one, with spans in the outer text: findings and edits apply to that. */
 interface EmbeddedDocument {
@@ -68,6 +68,20 @@ export function readBlock(document: YamlDocument, scalar: YamlScalar): readonly 
   return readLines(document, header + 1, scalar.span.end, false);
 }
 
+/** What makes the text of a literal block unreadable, at its place in the outer text. */
+export function blockProblem(document: YamlDocument, scalar: YamlScalar): YamlProblem | undefined {
+  const { text } = document;
+  const header = text.indexOf('\n', scalar.span.start);
+  if (scalar.style !== 'literal' || header === -1 || scalar.span.end - header > maxLength) return undefined;
+  if (/\d/.test(text.slice(scalar.span.start, header).replace(/#.*/, ''))) return undefined;
+  for (const { start, end } of splitLines(text, header + 1, scalar.span.end)) {
+    const { problems, template } = parseDocument(text.slice(start, end), 0);
+    const problem = template ? undefined : problems.find(({ readable }) => readable !== true);
+    if (problem !== undefined) return { ...problem, span: shiftSpan(problem.span, start) };
+  }
+  return undefined;
+}
+
 function readScript(document: YamlDocument, scalar: YamlScalar): readonly EmbeddedDocument[] {
   const { start, end } = scalar.span;
   const text = document.text.slice(start, end);
@@ -105,10 +119,8 @@ function linesByText(text: string): ReadonlyMap<string, readonly number[]> {
 
 /** @param expands whether a shell replaces `$VARIABLE` and `$(command)` first */
 function readLines({ text }: YamlDocument, from: number, to: number, expands: boolean): readonly EmbeddedDocument[] {
-  const indent = /^(?:[ \t]*\r?\n)*( *)/.exec(text.slice(from, to))?.[1]?.length ?? 0;
-  return splitAt(text.slice(from, to), indent).flatMap((part) => {
-    const start = from + part.start;
-    const { root, problems, comments } = parseDocument(text.slice(start, from + part.end), 0);
+  return splitLines(text, from, to).flatMap(({ start, end }) => {
+    const { root, problems, comments } = parseDocument(text.slice(start, end), 0);
     if (root === null || problems.some(({ readable }) => readable !== true)) return [];
     return [
       {
@@ -120,9 +132,15 @@ function readLines({ text }: YamlDocument, from: number, to: number, expands: bo
   });
 }
 
+/** The parts of a block of a text, with offsets in the text. */
+function splitLines(text: string, from: number, to: number): readonly Span[] {
+  const indent = /^(?:[ \t]*\r?\n)*( *)/.exec(text.slice(from, to))?.[1]?.length ?? 0;
+  return splitAt(text.slice(from, to), indent).map(({ start, end }) => ({ start: from + start, end: from + end }));
+}
+
 /** The parts between `---` lines, which count as markers only at the indentation of the block. */
-function splitAt(lines: string, indent: number): readonly { readonly start: number; readonly end: number }[] {
-  const parts: { start: number; end: number }[] = [];
+function splitAt(lines: string, indent: number): readonly Span[] {
+  const parts: Span[] = [];
   let start = 0;
   for (let at = 0; at < lines.length; ) {
     const newline = lines.indexOf('\n', at);

@@ -55,6 +55,9 @@ export interface PatchTarget {
   readonly selected: boolean;
 }
 
+/** The lists of files and folders, also under names that kustomize rejects: only one thing can be meant. */
+const resourceFields = ['resources', 'bases', 'resource', 'base'];
+
 /** https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/ */
 export function readKustomization(text: string): Kustomization | undefined {
   const [document] = parseYaml(text).documents;
@@ -62,9 +65,14 @@ export function readKustomization(text: string): Kustomization | undefined {
 }
 
 export function kustomizationAt(root: Cursor): Kustomization {
-  const listed = (key: string) => items(getIn(root, key)).flatMap((item) => asText(item) ?? []);
+  const listed = (key: string) => {
+    const value = getIn(root, key);
+    // Without the brackets of a list, one path is meant.
+    const all = value?.node.kind === 'scalar' ? [value] : items(value);
+    return all.flatMap((item) => asText(item) ?? []);
+  };
   return {
-    resources: [...listed('resources'), ...listed('bases')],
+    resources: resourceFields.flatMap(listed),
     components: listed('components'),
     patches: [
       // Generators run before all patches.

@@ -114,9 +114,11 @@ function isBuiltIn(group: string): boolean {
   return !group.includes('.') || (group.endsWith('.k8s.io') && !group.endsWith('x-k8s.io'));
 }
 
-/** The documents of a patch, parsed once for all builds. */
+/** The documents of a patch, parsed once for all builds. One with an error of syntax changes nothing: what it would change is unknown. */
 export const rootsIn = once(({ text }: { readonly text: string }) =>
-  parseYaml(text).documents.flatMap(({ root }) => root ?? []),
+  parseYaml(text).documents.flatMap(({ root, problems }) =>
+    root === null || problems.some(({ readable }) => readable !== true) ? [] : root,
+  ),
 );
 export const inlineRoots = once(({ text = '' }: Patch) => rootsIn({ text }));
 

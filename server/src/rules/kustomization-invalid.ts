@@ -1,0 +1,198 @@
+import { nearest } from '../catalog/spelling.ts';
+import { checksFields, type FormOfField, fieldOf, fieldsOf } from '../evidence/kustomization-fields.ts';
+import { groupOf } from '../model/manifest.ts';
+import { fix } from '../rewrite/fix.ts';
+import {
+  asString,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  items,
+  keyOf,
+  keySpanOf,
+  rootCursor,
+  spanOf,
+} from '../yaml/cursor.ts';
+import { renameKey, replaceScalar, unquoteScalar } from '../yaml/edit.ts';
+import { blockProblem } from '../yaml/embedded.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { type DocumentContext, defineRule } from './rule.ts';
+
+/**
+ * A kustomization that kustomize cannot read.
+ *
+ * ## Why
+ *
+ * kustomize rejects a file with a field that it does not know, or with a value of another type: `resources` and the like are lists of paths, `newTag` is
+ * text, `count` is a number, and a patch in the file is text, so it needs `|-` if it is written as YAML. A patch that is not valid YAML stops the build.
+ *
+ * ```yaml invalid
+ * apiVersion: kustomize.config.k8s.io/v1beta1
+ * kind: Kustomization
+ * resources: ../gpu-trainer
+ * replicas:
+ *   - name: trainer
+ *     count: "3"
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: kustomize.config.k8s.io/v1beta1
+ * kind: Kustomization
+ * resources: [../gpu-trainer]
+ * replicas:
+ *   - name: trainer
+ *     count: 3
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For templates, for fields whose names resemble none of kustomize's, and for kustomizations that neither mention accelerators nor build workloads that
+ * use them.
+ *
+ * ## Sources
+ *
+ * - [Kustomize: the kustomization file](https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/)
+ * - [Kustomize: the type of a kustomization, of which unknown fields are rejected](https://github.com/kubernetes-sigs/kustomize/blob/master/api/types/kustomization.go)
+ */
+export default defineRule({
+  topic: 'syntax',
+  severity: 'error',
+  judgesWords: true,
+  document(document, context) {
+    const { root, problems } = document;
+    if (root?.kind !== 'map' || document.template || !isKustomization(document)) return;
+    const at = rootCursor(root);
+    checkPatches(at, context);
+    // After an error of syntax, a value may be that of another key.
+    if (problems.some(({ readable }) => readable !== true)) return;
+    checkFields(at, 'kustomization', context);
+  },
+});
+
+/** Whether the document says that it is one, or is under a name that kustomize reads. */
+function isKustomization({ root, isKustomization }: YamlDocument): boolean {
+  const at = root === null ? undefined : rootCursor(root);
+  const [kind, version] = [asString(getIn(at, 'kind')), asString(getIn(at, 'apiVersion'))];
+  if (kind !== undefined && kind !== 'Kustomization' && kind !== 'Component') return false;
+  return version === undefined ? isKustomization === true : groupOf(version) === 'kustomize.config.k8s.io';
+}
+
+const rejects = 'kustomize rejects the file';
+
+function checkFields(holder: Cursor, type: string, context: DocumentContext): void {
+  if (isIncomplete(holder)) return;
+  for (const entry of entries(holder)) {
+    const form = fieldOf(type, keyOf(entry));
+    if (form !== undefined) checkValue(entry, form, context);
+    else if (checksFields(type)) checkName(entry, type, context);
+  }
+}
+
+/** An unknown field that resembles one of kustomize's, which the mapping does not have. */
+function checkName(entry: Cursor, type: string, { document, report }: DocumentContext): void {
+  const written = keyOf(entry);
+  if (!/^[A-Za-z]\w{3,60}$/.test(written)) return;
+  const [meant] = nearest(written, fieldsOf(type));
+  if (meant === undefined) return;
+  const holder = entry.parent;
+  const isFree = holder !== undefined && getIn(holder, meant) === undefined;
+  report({
+    message: `${shorten(written, 40)} is not a field of a ${type}; did you mean ${meant}? ${rejects}`,
+    span: keySpanOf(entry),
+    fixes: () =>
+      isFree ? [fix(`Rename ${shorten(written, 40)} to ${meant}`, 'unsafe', renameKey(document, entry, meant))] : [],
+  });
+}
+
+function checkValue(at: Cursor, form: FormOfField, context: DocumentContext): void {
+  const { node } = at;
+  if (form.form === 'any' || isTemplated(at) || (node.kind === 'scalar' && node.value === null)) return;
+  if (form.form === 'text') checkText(at, context);
+  else if (form.form === 'count') checkCount(at, context);
+  else if (node.kind !== (form.form === 'list' ? 'seq' : 'map')) reportType(at, form, context);
+  else if (form.form === 'object') checkFields(at, form.type, context);
+  else if (form.form === 'list') for (const item of items(at)) checkItem(item, at, form.of, context);
+  else if (form.form === 'map') for (const entry of entries(at)) checkValue(entry, form.of, context);
+}
+
+function checkItem(item: Cursor, list: Cursor, form: FormOfField, context: DocumentContext): void {
+  const { node } = item;
+  const name = keyOf(list);
+  if (node.kind === 'scalar' && node.value === null && node.source === '' && form.form === 'text') {
+    const dash = context.document.text.lastIndexOf('-', node.span.start - 1);
+    const span = dash === -1 ? node.span : { start: dash, end: dash + 1 };
+    const message = `An item of ${name} is only a dash: ${rejects}; write the item, or remove the dash`;
+    context.report({ message, span });
+    return;
+  }
+  // Older versions had the paths of patches in this list.
+  const isPath = name.toLowerCase() === 'patches' && node.kind === 'scalar' && typeof node.value === 'string';
+  if (!isPath) checkValue(item, form, context);
+}
+
+function checkText(at: Cursor, { document, report }: DocumentContext): void {
+  const { node } = at;
+  if (node.kind !== 'scalar') {
+    const list = at.entry === undefined ? at.parent : at;
+    const isPatch = /^patch(?:esStrategicMerge)?$/i.test(list === undefined ? '' : keyOf(list));
+    const advice = isPatch && !node.flow ? '; write it as a block after |-' : '';
+    const what = node.kind === 'map' ? 'a mapping' : 'a list';
+    report({ message: `${nameOf(at)} must be a string, not ${what}: ${rejects}${advice}`, span: placeOf(at) });
+    return;
+  }
+  // value-not-string says so of tags.
+  if (typeof node.value === 'string' || keyOf(at) === 'newTag') return;
+  const written = shorten(node.source, 30);
+  report({
+    message: `${nameOf(at)} must be a string, not the ${typeof node.value} ${written}: ${rejects}`,
+    span: spanOf(at),
+    fixes: () => [fix(`Quote the value: "${written}"`, 'safe', replaceScalar(document, at, node.source))],
+  });
+}
+
+function checkCount(at: Cursor, { document, report }: DocumentContext): void {
+  if (at.node.kind === 'scalar' && typeof at.node.value === 'number') return;
+  const text = asText(at);
+  const number = text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+  report({
+    message: `${nameOf(at)} must be a number, not ${text === undefined ? 'a list or a mapping' : `the text "${shorten(text, 30)}"`}: ${rejects}`,
+    span: spanOf(at),
+    fixes: () =>
+      number === undefined ? [] : [fix(`Write ${number} without quotes`, 'safe', unquoteScalar(document, at, number))],
+  });
+}
+
+function reportType(at: Cursor, { form }: FormOfField, { report }: DocumentContext): void {
+  const { node } = at;
+  const expected = form === 'list' ? 'a list' : 'a mapping';
+  const found = node.kind === 'scalar' ? `"${shorten(node.source, 40)}"` : node.kind === 'map' ? 'a mapping' : 'a list';
+  report({ message: `${nameOf(at)} must be ${expected}, not ${found}: ${rejects}`, span: placeOf(at) });
+}
+
+function nameOf(at: Cursor): string {
+  return at.entry === undefined && at.parent !== undefined ? `An item of ${keyOf(at.parent)}` : shorten(keyOf(at), 40);
+}
+
+/** The key of a value, or the first key of an item. */
+function placeOf(at: Cursor) {
+  if (at.entry !== undefined) return at.node.kind === 'scalar' ? spanOf(at) : keySpanOf(at);
+  const [first] = entries(at);
+  return first === undefined ? spanOf(at) : keySpanOf(first);
+}
+
+/** The patches in the file that are not valid YAML. */
+function checkPatches(root: Cursor, { document, report }: DocumentContext): void {
+  const texts = [
+    ...[...items(getIn(root, 'patches')), ...items(getIn(root, 'patchesJson6902'))].map((one) => getIn(one, 'patch')),
+    ...items(getIn(root, 'patchesStrategicMerge')),
+  ];
+  for (const text of texts) {
+    if (text?.node.kind !== 'scalar' || isTemplated(text)) continue;
+    const problem = blockProblem(document, text.node);
+    if (problem !== undefined) report({ message: problem.message, span: problem.span });
+  }
+}
