@@ -33,6 +33,17 @@ describe('files of Terraform', () => {
     expect(status).toBe(0);
   });
 
+  test('with an error of syntax are read around it, and it is reported at its place', async () => {
+    const cwd = folder();
+    const broken = pool.replace('"cards"', '"other"').replace('"]', ']');
+    writeFileSync(path.join(cwd, 'pool.tf'), `${broken}${pool}`);
+    writeFileSync(path.join(cwd, 'notes.tf'), 'x = "\n');
+    const { stdout, stderr } = await runCli(['cost', '--no-color', '.'], { cwd });
+    expect(stdout).toContain('cards · g5.12xlarge');
+    expect(stderr).toContain('gpulint: pool.tf:2:21: Unclosed quote; add the closing quote');
+    expect(stderr).not.toContain('notes.tf');
+  });
+
   test('are not all that a folder needs', async () => {
     const { stdout, stderr, status } = await runCli(['check', '.'], { cwd: folder() });
     expect(stderr).toContain(reason);

@@ -110,6 +110,7 @@ function fakeRun(count: number): { readonly run: CheckRun; readonly checked: Map
     },
     lookAhead: async () => () => undefined,
     clusterView: () => undefined,
+    terraformProblems: () => [],
     terraformPools: () => [],
     indexAgain: () => undefined,
     close: () => undefined,

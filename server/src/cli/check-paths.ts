@@ -33,6 +33,7 @@ export async function checkPaths(paths: readonly string[], options: CheckPathsOp
   try {
     const run = await startRun(inputs, places, options);
     try {
+      for (const sentence of run.terraformProblems()) warn(sentence);
       const files = await checkAll(run, shared);
       return { files, terraformPools: run.terraformPools, cluster: run.clusterView() };
     } finally {

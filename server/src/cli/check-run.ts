@@ -2,22 +2,25 @@ import { pathToFileURL } from 'node:url';
 import { Analysis } from '../analysis.ts';
 import { ownPricesText } from '../cluster/own-prices.ts';
 import type { ProjectConfig } from '../config.ts';
+import { hclProblem } from '../evidence/hcl-problems.ts';
 import type { ReportedPool } from '../features/cost-report/report.ts';
 import { terraformPoolRows } from '../features/pool-lens.ts';
 import type { PublishedView } from '../fleet/cluster-view.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
-import { isTerraform } from '../workspace/terraform.ts';
+import { isTerraform, kindsOfFile } from '../workspace/terraform.ts';
 import { manifestTextIn, mayHaveManifests } from '../workspace/terraform-releases.ts';
 import { AheadOfCheck } from './ahead-of-check.ts';
 import { type CheckFileOptions, checkFile } from './check-file.ts';
 import type { CheckCluster } from './cluster/check-cluster.ts';
 import { contentOf, decode } from './file-content.ts';
 import { type BadInput, type InputFile, standardInput } from './files.ts';
-import { type ConfiguredInput, indexInput, indexInputs } from './index-inputs.ts';
+import { type ConfiguredInput, indexInput, indexInputs, textOf } from './index-inputs.ts';
 import { type ProjectConfigs, projectConfigs } from './project-config.ts';
 import { type Reach, reachOf } from './reach.ts';
 import { relatedFilesWithin } from './related-file-reader.ts';
 import type { CheckedFile } from './reports/format.ts';
+import { lineStartsOf, positionAt } from './reports/position.ts';
+import { shownPath } from './reports/text.ts';
 import { sourcePath, sourceRoot } from './source-path.ts';
 import { keepingWarnings, warn } from './terminal.ts';
 
@@ -51,6 +54,8 @@ export interface CheckRun {
   lookAhead(inputs: readonly ConfiguredInput[]): Promise<() => void>;
   /** The node pools in files of Terraform. */
   terraformPools(): readonly ReportedPool[];
+  /** Sentences about errors of syntax in files of Terraform. */
+  terraformProblems(): readonly string[];
   /** What is known now of the connected cluster. */
   clusterView(): PublishedView | undefined;
   /** Reads a file again that was fixed. */
@@ -145,6 +150,15 @@ export async function startRun(
               line: 1,
             })),
       ),
+    terraformProblems: () =>
+      inputs.flatMap(({ input }) => {
+        if ('problem' in input || !isTerraform(input.file)) return [];
+        const text = textOf(input, reach, kept);
+        const problem = kindsOfFile(input.file, text).kinds.size === 0 ? undefined : hclProblem(text);
+        if (problem === undefined) return [];
+        const { line, column } = positionAt(lineStartsOf(text), problem.at);
+        return [`${shownPath(input)}:${line}:${column}: ${problem.message}`];
+      }),
     indexAgain: (fixed) => void indexInput(analysis, fixed, reach, kept),
     clusterView: () => cluster?.view(),
     close: () => cluster?.close(),

@@ -86,12 +86,15 @@ export function indexInput(
     analysis.workspace.delete(uri, 'disk');
     return bytes;
   }
-  const read = () => {
-    const content = decode(kept.get(input.file) ?? bytesOf(input, reach));
-    return summarizeFile(input.file, content.kind === 'text' ? content.text : '', config);
-  };
+  const read = () => summarizeFile(input.file, textOf(input, reach, kept), config);
   analysis.workspace.set(uri, deferred(kinds, names, read), 'disk');
   return bytes;
+}
+
+/** The text of a file; empty if it cannot be read. */
+export function textOf(input: InputFile | BadInput, reach: Reach, kept: KeptBytes): string {
+  const content = decode(kept.get(input.file) ?? bytesOf(input, reach));
+  return content.kind === 'text' ? content.text : '';
 }
 
 /** The bytes of a file. Empty if it is not a regular file, since a pipe can be read only once, or on an error, which the check reports. */

@@ -45,7 +45,12 @@ function readBody(
   if (depth > maxDepth) reader.at = tokens.length;
   while (reader.at < tokens.length) {
     const first = tokens[reader.at++];
-    if (isMark(first, '}')) break;
+    if (isMark(first, '}') && depth > 0) break;
+    // The block around lacks its end: an error stays in its block.
+    if (first?.opens === true && depth > 0) {
+      reader.at -= 1;
+      break;
+    }
     if (first === undefined || (first.kind !== 'word' && first.kind !== 'text')) continue;
     if (isMark(tokens[reader.at], '=') || isMark(tokens[reader.at], ':')) {
       reader.at += 1;
@@ -262,7 +267,7 @@ function readList(reader: Reader, depth: number): Field {
       break;
     }
     if (next?.kind === 'line' || isMark(next, ',')) reader.at += 1;
-    else if (isMark(next, '}') || isMark(next, ')')) break;
+    else if (isMark(next, '}') || isMark(next, ')') || next?.opens === true) break;
     else list.push(readValue(reader, depth));
   }
   return list;
@@ -272,7 +277,7 @@ function readList(reader: Reader, depth: number): Field {
 function skipRest(reader: Reader): null {
   let open = 0;
   for (let next = reader.tokens[reader.at]; next !== undefined; next = reader.tokens[reader.at]) {
-    if (open === 0 && isEnd(next)) break;
+    if ((open === 0 && isEnd(next)) || next.opens === true) break;
     if (next.kind === 'mark' && '([{'.includes(next.text)) open += 1;
     if (next.kind === 'mark' && ')]}'.includes(next.text)) open -= 1;
     reader.at += 1;

@@ -8,6 +8,7 @@ export type FormOfField =
   | { readonly form: 'object'; readonly type: string };
 
 const any: FormOfField = { form: 'any' };
+const count: FormOfField = { form: 'count' };
 const text: FormOfField = { form: 'text' };
 const texts: FormOfField = { form: 'list', of: text };
 const anything: FormOfField = { form: 'list', of: any };
@@ -18,7 +19,7 @@ const listOf = (type: string): FormOfField => ({ form: 'list', of: { form: 'obje
  * The types of a kustomization, by the names that messages give them. Of others, kustomize's plugins decide.
  * https://github.com/kubernetes-sigs/kustomize/tree/master/api/types
  */
-const types: ReadonlyMap<string, Readonly<Record<string, FormOfField>>> = new Map(
+const types = new Map(
   Object.entries({
     kustomization: {
       ...{ apiVersion: text, kind: text, metadata: any, openapi: any, sortOptions: any, inventory: any },
@@ -35,20 +36,17 @@ const types: ReadonlyMap<string, Readonly<Record<string, FormOfField>>> = new Ma
     label: { pairs: named, includeSelectors: any, includeTemplates: any, fields: any },
     patch: { path: text, patch: text, target: any, options: any },
     image: { name: text, newName: text, newTag: text, tagSuffix: text, digest: text },
-    replica: { name: text, count: { form: 'count' } },
+    replica: { name: text, count },
     generator: {
       ...{ name: text, namespace: text, behavior: text, literals: texts, files: texts, envs: texts, env: text },
       ...{ options: any, type: text, kvSources: any },
     },
-  } satisfies Readonly<Record<string, Readonly<Record<string, FormOfField>>>>),
+  }).map(([type, fields]) => [type, new Map<string, FormOfField>(Object.entries(fields))]),
 );
 
 /** The fields of each type by their names in lowercase: Go reads them without regard to case. */
 const forms = new Map(
-  [...types].map(([type, fields]) => [
-    type,
-    new Map(Object.entries(fields).map(([name, form]) => [name.toLowerCase(), form])),
-  ]),
+  [...types].map(([type, fields]) => [type, new Map([...fields].map(([name, form]) => [name.toLowerCase(), form]))]),
 );
 
 /** What a field holds; undefined if kustomize does not know it. */
@@ -58,7 +56,7 @@ export function fieldOf(type: string, name: string): FormOfField | undefined {
 
 /** The names of a type's fields. */
 export function fieldsOf(type: string): readonly string[] {
-  return Object.keys(types.get(type) ?? {});
+  return [...(types.get(type)?.keys() ?? [])];
 }
 
 /** Whether the fields of a type are all known. */
