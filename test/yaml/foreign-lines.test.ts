@@ -16,6 +16,8 @@ const conflict = 'Unresolved merge conflict; choose one side and remove the mark
 const fence = 'Markdown fence around the YAML; keep only the lines between the fences';
 const separator = 'Documents are separated by a line of three hyphens without indentation: ---';
 
+const command = 'This is a shell command, not YAML; remove this line';
+const secondObject = 'A second object begins here; separate it from the one above by a line ---';
 const item = (mark: string) => `A list item starts with a hyphen and a space, not with ${mark}`;
 const noItem = 'This line is not part of any list item; align it with the lines around it, or start it with `- `';
 
@@ -48,6 +50,11 @@ describe('a line that is not YAML is named, wherever the reader gives up', () =>
     ['a: |\n      \n  b\n', '3 A blank line above has more spaces than this text block; remove them [b]'],
     ['a: 1\nEOF\n', '2 EOF ends a here-document of a shell; remove this line [EOF]'],
     ['a:\n  - b\nEND\n', '3 END ends a here-document of a shell; remove this line [END]'],
+    ['$ kubectl get pod x -o yaml\na: 1\n', `1 ${command} [$ kubectl get pod x -o yaml]`],
+    ['\nme@host ~ % kubectl get pod x\na: 1\n', `2 ${command} [me@host ~ % kubectl get pod x]`],
+    ['cat pod.yaml\r\na: 1\r\n', `1 ${command} [cat pod.yaml]`],
+    ['# kubectl get pod x\na: 1\nb\n', '3 Missing colon after this key [b]'],
+    ['{"a": 1}\napiVersion: v1\nkind: Pod\n', `2 ${secondObject} [apiVersion:]`],
     ['a: !x!y b\n', '1 No %TAG line defines the prefix of this tag; remove the tag [!x!y]'],
   ])('%j', (text, problem) => {
     expect(problems(text)).toEqual([problem]);

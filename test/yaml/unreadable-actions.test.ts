@@ -14,6 +14,9 @@ describe('actions that Helm cannot read', () => {
     ['a: {{ $.Values.gpu-pool }}\nb: {{ .Values.c }}', '$.Values.gpu-pool: $.Values.gpu-pool is not a path'],
     ['a: {{ .Values.count-}}\n', '-: -}} needs a space before it'],
     ['{{-if .Values.a }}\nb: {{ .Values.b }}\n{{ end }}', '{{-: {{- needs a space after it'],
+    ['{{- if .Values.a }}\nb: 1\n{{- endif }}', 'endif: Helm has no endif; write end'],
+    ['{{ if .Values.a }}\nb: 1\n{{ elif .Values.c }}\nb: 2\n{{ end }}', 'elif: Helm has no elif; write else if'],
+    ['{{ range .Values.a }}\nb: 1\n{{ elseif .b }}{{ end }}', 'elseif: Helm has no elseif; write else if'],
     ['{{ /* note */ }}\nb: {{ .Values.b }}', '{{ /* note */ }}: A comment must touch its braces'],
   ])('%j', (text, expected) => {
     const [first, ...others] = found(text);
@@ -28,6 +31,8 @@ describe('actions that Helm cannot read', () => {
     'a: {{ .Values.a }}\n{{/* .Values.a-b */}}\n{{- /* c */ -}}\n',
     'a: {{ printf "%s/%s-%d" .Values.a .Values.b (sub 1 .Values.c) }}\n',
     'a: {{ .Values.a }}\n# {{ .Values.a-b }}\n',
+    '{{ if .Values.a }}\nb: {{ endifs }}-{{ elif-x }}\n{{ end }}',
+    '{%- if a %}\n{% elif b %}\n{% endif %}\na: {{ .Values.c }}\n',
     '{%- if a %}\na: {{-b}} {{ c.Values-d }}\n{%- endif %}\n',
   ])('none: %j', (text) => {
     expect(found(text)).toEqual([]);

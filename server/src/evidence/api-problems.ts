@@ -219,9 +219,21 @@ function report(what: ApiProblem['what'], at: Cursor, type: ApiType, { holder, f
 
 /** Whether a key was meant as a field: not a directive of a patch, an extension, or a placeholder. */
 function isWrittenKey({ entry }: Cursor, { text }: Walk): boolean {
-  if (entry === undefined || !/^[A-Za-z][\w./-]*:?$/.test(entry.key) || entry.key.startsWith('x-')) return false;
+  const name = entry?.key.replace(invisible, '') ?? '';
+  if (entry === undefined || !/^[A-Za-z][\w./-]*:?$/.test(name) || entry.key.startsWith('x-')) return false;
   const written = text.slice(entry.keySpan.start, entry.keySpan.end);
   return written.includes(entry.key);
+}
+
+/** Characters without width or ink, as pages have them to divide long words. */
+const invisible = /[\u00ad\u200b-\u200d\u2060\ufeff]/g;
+
+/** What a written name says that is a known one with an invisible character, up to its colon. */
+export function hiddenWords(written: string, known: string): string | undefined {
+  const [character] = written.match(invisible) ?? [];
+  if (character === undefined || written.replace(invisible, '') !== known) return undefined;
+  const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+  return `This ${known} contains the invisible character U+${code}, so it is another name:`;
 }
 
 /** `...` and `N` stand for what an example leaves out. */

@@ -1,7 +1,13 @@
 import { apiFields } from '../catalog/api-types.ts';
 import { acceleratorResource } from '../catalog/index.ts';
 import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts';
-import { type ApiHolder, type ApiProblem, apiProblems, passedOnProblems } from '../evidence/api-problems.ts';
+import {
+  type ApiHolder,
+  type ApiProblem,
+  apiProblems,
+  hiddenWords,
+  passedOnProblems,
+} from '../evidence/api-problems.ts';
 import { someHolder, thisHolder } from '../evidence/api-words.ts';
 import { exportedFields } from '../evidence/exported-fields.ts';
 import { flatFields } from '../evidence/flat-fields.ts';
@@ -253,7 +259,7 @@ function unknownField(problem: ApiProblem, meant: MeantField | undefined, docume
   switch (meant?.as) {
     case 'name':
       return {
-        message: `${field} is not a field of ${someHolder(holder)}; did you mean ${meant.name}? ${then}`,
+        message: `${hiddenWords(field, meant.name) ?? `${field} is not a field of ${someHolder(holder)}; did you mean ${meant.name}?`} ${then}`,
         span,
         // A renamed spec would bring everything in it into effect.
         fixes: () =>

@@ -31,7 +31,7 @@ import { defineRule } from './rule.ts';
  * `indent` after spaces indents only the first line twice.
  *
  * Helm reads no file of a chart with a path such as `.Values.gpu-pool` in a template: such keys need `index`. Nor does it if `if`, `with`, `range`,
- * `define` or `block` has no `end`, or `end` and `else` have no block.
+ * `define` or `block` has no `end`, `end` and `else` have no block, or `endif` and `elif` of other languages are in their place.
  *
  * Documents are read one by one, so an error in one does not affect the findings in the others. Templates (Helm, Jinja) are read with
  * their expressions masked and get no other findings from this rule, except for the markers of a merge conflict; neither do documents that have

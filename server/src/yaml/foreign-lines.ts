@@ -6,7 +6,7 @@ import type { Span } from './span.ts';
  * a Markdown page, the header of a diff, or a shell command around the YAML.
  */
 export function foreignLine(text: string, errorStart: number): YamlProblem | undefined {
-  return mergeConflict(text) ?? heredoc(text, errorStart) ?? lineOf(text, diffHeader) ?? lineOf(text, fence);
+  return mergeConflict(text) ?? heredoc(text, errorStart) ?? firstCommand(text) ?? lineOf(text, diffHeader) ?? lineOf(text, fence);
 }
 
 /** The first marker that a merge left, at the start of a line. It is an error in a template, too. */
@@ -69,6 +69,21 @@ function heredoc(text: string, errorStart: number): YamlProblem | undefined {
   const start = found.index + (/^[ \t]*/.exec(found[0])?.[0].length ?? 0);
   const message = `This is a shell command that contains YAML; keep only the lines between <<${found[1]} and ${found[1]}`;
   return { message, span: { start, end: found.index + found[0].trimEnd().length } };
+}
+
+/** A command above the YAML that it printed: both copied from a terminal. */
+function firstCommand(text: string): YamlProblem | undefined {
+  const found =
+    /^\uFEFF?\s{0,100}((?:[^\s:#]{0,60} ?[^\s:#]{0,60} ?[$%❯] )?(?:sudo )?(?:kubectl|oc|helm|cat|curl|kustomize|minikube) [^\r\n:]{1,300})(?:[\r\n]|$)/.exec(
+      text.slice(0, 1000),
+    );
+  const command = found?.[1]?.trimEnd();
+  if (found === null || command === undefined) return undefined;
+  const start = text.indexOf(command);
+  return {
+    message: 'This is a shell command, not YAML; remove this line',
+    span: { start, end: start + command.length },
+  };
 }
 
 /** A mark on the line of an error that looks like YAML's own: a separator that is not `---`, an invisible character, a dash without a space. */

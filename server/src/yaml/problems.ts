@@ -167,11 +167,19 @@ function missing(message: string): string {
 
 function unexpected(message: string, text: string, span: Span): string {
   if (message.startsWith('Block scalar header')) return 'Text after the block marker; move it to the next line';
+  if (startsObject(text, span.start))
+    return 'A second object begins here; separate it from the one above by a line ---';
   const found = text.slice(span.start, span.start + 20).trim();
   if (/^[[\]{},:]/.test(found)) return `Unexpected ${found.charAt(0)}; remove it or quote the text`;
   return found === ''
     ? 'Unexpected end of the value'
     : 'Unexpected text after the value; quote the whole value or move it';
+}
+
+/** Whether an object in YAML follows one in JSON, or a list. */
+function startsObject(text: string, at: number): boolean {
+  const line = text.slice(at, at + 20);
+  return /^(?:apiVersion|kind):\s/.test(line) && /[\]}]\s*\n$/.test(text.slice(Math.max(0, at - 200), at));
 }
 
 function isUnclosedBracket(message: string): boolean {

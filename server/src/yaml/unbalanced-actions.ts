@@ -42,7 +42,8 @@ interface Opening {
 // A manifest may say in a comment how it is templated. No braces, so that each character is read for one action only.
 const isHelm = /^(?![ \t]*#)[^\n]*?\{\{[^{}\n]*[\s(]\.(?:Values|Release|Chart)\b/m;
 const opens = /^(?:if|with|range|define|block)$/;
-const control = /^\{\{-?\s*(if|with|range|define|block|else|end)(?![\w-])/;
+// An end as other languages write it was meant as one, and is reported itself.
+const control = /^\{\{-?\s*(if|with|range|define|block|else|end)(?:(?<=end)(?:if|for|range|with))?(?![\w-])/;
 
 /** Longer actions are no blocks. */
 const maxLength = 5000;

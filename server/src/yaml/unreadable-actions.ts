@@ -21,10 +21,19 @@ export function unreadableActions(text: string): readonly UnreadableAction[] {
 
 const isHelm = /\{\{[^}]*[\s(]\.(?:Values|Release|Chart)\b/;
 
-const mayBeUnreadable = /\.Values[\w.]*[-/]|\{\{-[^\s}]|\{\{-?\s+\/\*|\*\/\s+\}\}/;
+/** Words of other template languages, at the start of an action. */
+const foreignWord = /^\{\{-?\s*(end(?:if|for|range|with)|el(?:se|s)?if)(?![\w-])/;
+
+const mayBeUnreadable = /\{\{-?\s*(?:end(?:if|for|range|with)|el(?:se|s)?if)\b|\.Values[\w.]*[-/]|\{\{-[^\s}]|\{\{-?\s+\/\*|\*\/\s+\}\}/;
 
 function problemIn(action: string): (Span & { readonly message: string }) | undefined {
   const why = 'Helm fails to read the chart';
+  const foreign = foreignWord.exec(action);
+  const [all, word = ''] = foreign ?? [];
+  if (all !== undefined) {
+    const own = word.startsWith('end') ? 'end' : 'else if';
+    return { start: all.length - word.length, end: all.length, message: `Helm has no ${word}; write ${own}: ${why}` };
+  }
   if (/^\{\{-[^\s\d]/.test(action)) return { start: 0, end: 3, message: `{{- needs a space after it: ${why}` };
   if (/^\{\{-?\s*\/\*/.test(action)) {
     if (/^\{\{(?:-\s+)?\/\*/.test(action) && /\*\/(?:\s+-)?\}\}$/.test(action)) return undefined;
