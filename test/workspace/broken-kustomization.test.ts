@@ -41,6 +41,14 @@ test.each([
   expect(await seen(text)).toEqual({ findings, workloads: ['Pod'] });
 });
 
+test.each([
+  ['a conflict', 'resources:\n<<<<<<< HEAD\n  - ../base\n=======\n  - ../other\n>>>>>>> b\n', ['yaml-syntax']],
+  ['a mapping instead of a list', 'resources:\n  base: ../base\n', ['kustomization-invalid']],
+  ['only remote resources', 'resources: ["https://git.example/lab//gpu"]\n', []],
+])('with %s, it builds nothing, and is checked', async (_, text, findings) => {
+  expect(await seen(text)).toEqual({ findings, workloads: [] });
+});
+
 test('without accelerators, it is not checked', async () => {
   expect(await seen('resource: [../base]\n', podWith('cpu: 1'))).toEqual({
     findings: [],

@@ -123,9 +123,10 @@ export class Judgement {
     return this.#isConcerned;
   }
 
-  /** Whether this is a kustomization that only names the files of its workloads. */
+  /** Whether this is a kustomization that only names the files of its workloads, or of which an error may hide them. */
   #buildsWorkloads(): boolean {
-    if (!isKustomization(this.#input.uri) || this.lookups.relatedFiles().built === undefined) return false;
+    if (!isKustomization(this.#input.uri)) return false;
+    if (this.lookups.relatedFiles().built === undefined) return true;
     this.#costed ??= this.#withRelated([]);
     return this.#costed.length > 0;
   }

@@ -154,7 +154,8 @@ export async function startRun(
       inputs.flatMap(({ input }) => {
         if ('problem' in input || !isTerraform(input.file)) return [];
         const text = textOf(input, reach, kept);
-        const problem = kindsOfFile(input.file, text).kinds.size === 0 ? undefined : hclProblem(text);
+        const isRead = kindsOfFile(input.file, text).kinds.size > 0 || mayHaveManifests(text);
+        const problem = isRead ? hclProblem(text) : undefined;
         if (problem === undefined) return [];
         const { line, column } = positionAt(lineStartsOf(text), problem.at);
         return [`${shownPath(input)}:${line}:${column}: ${problem.message}`];

@@ -64,6 +64,7 @@ function walkOf(input: RunInput): Walk {
     crashes: [],
     current: undefined,
     counted: 0,
+    endless: new Set(),
     option: (name) => optionOf(walk, name),
   };
   return walk;
@@ -111,6 +112,8 @@ interface Walk {
   current: ActiveRule | undefined;
   /** The reports of the current check. */
   counted: number;
+  /** The rules that have found more than is reported. */
+  readonly endless: Set<string>;
   /** The options of the current rule. */
   readonly option: DocumentContext['option'];
 }
@@ -234,14 +237,18 @@ function optionOf({ current, input }: Walk, name: string): number {
 }
 
 /** A rule that finds more in one subject, such as a list of 100,000 items, has said enough: nobody reads them, and each takes time. */
-const mostFindings = 2_000;
+const mostFindings = 5_000;
 
 function reporter(walk: Walk, workload: Workload | null, container: string | null): DocumentContext['report'] {
   return (report: Report): void => {
     const { current } = walk;
     if (current === undefined) throw new Error('a rule may report only while it runs');
     const { id, rule, severity } = current;
-    if (++walk.counted > mostFindings) return;
+    walk.counted += 1;
+    if (walk.counted > mostFindings) {
+      walk.endless.add(id);
+      return;
+    }
     // The lines after a syntax error may have the request.
     if ((rule.aboutMissingRequest || rule.aboutPlace) && walk.input.document.problems.some(isUnreadable)) return;
     if (rule.aboutMissingRequest && workload && getsDevicesFromOverlay(workload, walk.input.crossReferences)) return;
@@ -255,7 +262,8 @@ function reporter(walk: Walk, workload: Workload | null, container: string | nul
       workload,
       container,
       get fixes() {
-        fixes ??= fixesOf(walk, id, report);
+        // Fixes of some would only bring out others.
+        fixes ??= walk.endless.has(id) ? [] : fixesOf(walk, id, report);
         return fixes;
       },
       saving: report.saving ?? null,
