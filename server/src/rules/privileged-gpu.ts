@@ -1,12 +1,14 @@
 import { formatNumber } from '../cost/money.ts';
 import { claimedDevices } from '../evidence/claimed-devices.ts';
+import { gpuProgram } from '../evidence/gpu-programs.ts';
 import { largestNode } from '../evidence/largest-node.ts';
 import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { volumeNamed } from '../evidence/volume-lifetime.ts';
 import { vendorOfClass } from '../model/claims.ts';
 import type { Container } from '../model/workload.ts';
-import { asBoolean, asText, type Cursor, getIn, keySpanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, isTemplated, isUnseen, keySpanOf } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -56,7 +58,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * For infrastructure, for TPUs and Neuron devices, whose containers must be privileged on some platforms, and if the pod requests all GPUs
  * of the selected instance type. The severity is info if the pod uses RDMA devices or mounts other devices of the host; and, unless the selected
  * instance type has more GPUs, if the container requests eight, which is a whole node of most types, if it trains on two or more, which are often
- * a whole node, and with the host network, where `privileged` is common. Also for a claim that no file defines.
+ * a whole node, and with the host network, where `privileged` is common. Also for a claim that no file defines, and for templates whose values
+ * set the number of GPUs, or all resources of a model server.
  *
  * ## Sources
  *
@@ -69,11 +72,18 @@ export default defineRule({
   container(container, context) {
     const privileged = getIn(securityContextOf(container), 'privileged');
     if (privileged === undefined || asBoolean(privileged) !== true || isExempt(context.workload)) return;
-    const requests = knownRequests(container).filter(({ resource }) =>
-      /^(?:nvidia\.com|amd\.com|gpu\.intel\.com)\//.test(resource),
-    );
+    const requests = knownRequests(container).filter(({ resource }) => ofGpus.test(resource));
     const claimed = requests.length === 0 ? claimedGpus(container, context) : [];
-    if (requests.length + claimed.length === 0) return;
+    if (requests.length + claimed.length === 0) {
+      if (fillsRequests(container, context.document))
+        context.report({
+          severity: 'info',
+          message:
+            'privileged: true exposes every GPU of the node to the container, however many the values request for it',
+          span: keySpanOf(privileged),
+        });
+      return;
+    }
     const part = shareOfNode(context);
     if (part === 'whole') return;
     // Jobs that train on several GPUs take whole nodes more often than not.
@@ -101,6 +111,16 @@ export default defineRule({
     });
   },
 });
+
+/** Whether the values of a chart fill in how many GPUs a container requests, or all resources of a program that needs a GPU. */
+function fillsRequests(container: Container, document: YamlDocument): boolean {
+  const { accelerators, resources } = container;
+  if (accelerators.some(({ resource, limit }) => ofGpus.test(resource) && limit?.templated === true)) return true;
+  if (!document.template || accelerators.length > 0 || gpuProgram(container) === undefined) return false;
+  return [resources, getIn(resources, 'limits')].some((part) => isUnseen(part) || isTemplated(part));
+}
+
+const ofGpus = /^(?:nvidia\.com|amd\.com|gpu\.intel\.com)\//;
 
 function ofClaim(claimed: ClaimedGpus | undefined): string {
   const name = shorten(claimed?.name ?? '', 40);
