@@ -56,6 +56,7 @@ import gpusExceedNode from './gpus-exceed-node.ts';
 import hiddenGpus from './hidden-gpus.ts';
 import hostLibraries from './host-libraries.ts';
 import hostMemoryTooSmall from './host-memory-too-small.ts';
+import hostPathAnyNode from './host-path-any-node.ts';
 import hpaMetricInvalid from './hpa-metric-invalid.ts';
 import hpaMetricUnknown from './hpa-metric-unknown.ts';
 import hpaMinZero from './hpa-min-zero.ts';
@@ -265,6 +266,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['hidden-gpus', hiddenGpus],
   ['host-libraries', hostLibraries],
   ['host-memory-too-small', hostMemoryTooSmall],
+  ['host-path-any-node', hostPathAnyNode],
   ['hpa-metric-invalid', hpaMetricInvalid],
   ['hpa-metric-unknown', hpaMetricUnknown],
   ['hpa-min-zero', hpaMinZero],
