@@ -47,7 +47,7 @@ export function cpuSetting(container: Container, names: readonly string[]): CpuS
   if (flag !== undefined) return flag;
   const runsTorch = [...words.map(({ text }) => text), image?.value ?? ''].some((text) => /torch/i.test(text));
   const own = new Set([...names, container.name ?? '', container.image?.value ?? ''].flatMap(wordsOf));
-  if (['speaches', 'asr', 'stt'].some((word) => own.has(word))) own.add('whisper');
+  for (const words of sameThing) if (words.some((word) => own.has(word))) for (const word of words) own.add(word);
   const set = container.env.find(
     ({ name, value }) =>
       value !== undefined &&
@@ -86,7 +86,7 @@ function flagSetting(words: readonly Word[]): CpuSetting | undefined {
       ((value === '0' && counts.has(name)) || (value === '-1' && numbers.has(name))) &&
       !flags.some((other) => other.name !== name && namesOthers(other));
     // `--use_gpu 0` may name a GPU.
-    const isSwitchedOff = gpuSwitches.has(name) && /^(?:false|no|off)$/i.test(value ?? '');
+    const isSwitchedOff = (gpuSwitches.has(name) || gpuWords.has(name)) && /^(?:false|no|off)$/i.test(value ?? '');
     const hasNoLayers = layerFlags.has(name) && value === '0' && !flags.some((other) => partOnGpu.test(other.name));
     if (!isDevice && !isForces && !isSwitch && !isSwitchedOff && !isNone && !hasNoLayers) continue;
     const dashes = /^[-+]*/.exec(word.text)?.[0] ?? '';
@@ -151,6 +151,14 @@ function isOfJax(name: string): boolean {
   return name.startsWith('JAX_');
 }
 
+/** Words for what one program does: its settings may use another than its names. */
+const sameThing = [
+  ['speaches', 'asr', 'stt', 'whisper', 'transcriber', 'transcription'],
+  ['yolo', 'detector', 'detection'],
+  ['embed', 'embedder', 'embedding', 'embeddings'],
+  ['ocr', 'paddleocr', 'easyocr'],
+];
+
 /** Words of a name that mean the device of the whole program. */
 const general = wordSet(
   'device type torch pytorch inference compute execution target model default runtime',
@@ -209,13 +217,22 @@ function leavesGpus(name: string, value: string, own: ReadonlySet<string>): bool
   if (text === 'cpu')
     return (
       /^JAX_PLATFORM(?:S|_NAME)$/.test(name) ||
-      (words.includes('device') && words.every((word) => general.has(word) || own.has(word)))
+      ((words.includes('device') || words.includes('accelerator')) &&
+        words.every((word) => general.has(word) || own.has(word)))
     );
   const [isOn, isOff] = [/^(?:1|true|yes|on)$/.test(text), /^(?:0|false|no|off)$/.test(text)];
-  const written = words.filter((word) => word !== 'accelerate').join('-');
-  return (
-    (isOn && switches.has(written)) || (isOff && gpuSwitches.has(written)) || (text === '0' && layerNames.has(written))
-  );
+  const plain = words.filter((word) => word !== 'accelerate');
+  // A container that is called `gpu-worker` has the word of the switch in its own name.
+  return [plain, plain.filter((word) => !own.has(word))].some((some) => {
+    const written = some.join('-');
+    return (
+      (isOn && (switches.has(written) || written === 'disable-gpu')) ||
+      (isOff && gpuSwitches.has(written)) ||
+      // `GPU=0` may name a GPU.
+      (/^(?:false|no|off)$/.test(text) && gpuWords.has(written)) ||
+      (text === '0' && (layerNames.has(written) || countNames.has(written)))
+    );
+  });
 }
 
 const gpuSwitches: ReadonlySet<string> = new Set([
@@ -226,5 +243,8 @@ const gpuSwitches: ReadonlySet<string> = new Set([
   'gpu-enabled',
   'cuda-enabled',
 ]);
+
+const gpuWords = wordSet('gpu cuda prefer-gpu');
+const countNames = wordSet('num-gpus gpu-count gpus-count');
 
 const layerNames: ReadonlySet<string> = new Set(['n-gpu-layers', 'gpu-layers', 'llama-arg-n-gpu-layers']);

@@ -215,6 +215,13 @@ export function usesUnrequestedGpu(container: Container, { pod, containers }: Po
   return isAlone && !isTool(container) && nvidiaRuntime(pod, workload) !== undefined;
 }
 
+/** Whether pods without replicas are for a server that never starts without a GPU, whatever scales them up. */
+export function isParked({ containers }: PodSet): boolean {
+  return containers.some(
+    (one) => one.type === 'app' && isPlainCudaBuild(one.image?.value ?? '') && gpuProgram(one) !== undefined,
+  );
+}
+
 /** A toleration of nodes with GPUs only, by the keys that their taints have. */
 export function toleratesGpuNodes({ tolerations }: PodSet): boolean {
   return tolerations.some(({ key }) => /^(?:(?:nvidia|amd)\.com\/gpu|gpu|nvidia-gpu|sku)$/i.test(key?.value ?? ''));

@@ -72,7 +72,10 @@ function inCommands(container: Container, document: YamlDocument): GpuFlag | und
   return undefined;
 }
 
-const hints = either(/gpu|cuda|fp16|in[-_][48]bit|accelerator|nccl/i, /\b(?:deepspeed|axolotl|llamafactory-cli)\b/);
+const hints = either(
+  /gpu|cuda|device|fp16|in[-_][48]bit|accelerator|nccl/i,
+  /\b(?:deepspeed|axolotl|llamafactory-cli)\b/,
+);
 
 interface Need {
   readonly text: string;
@@ -123,13 +126,15 @@ function needingFlag(command: SimpleCommand, trains: boolean): Need | undefined 
 
 /** Whether a flag makes a program compute on a GPU, or choose one. */
 function isNeeding({ name, value = 'true', word }: Flag, trains: boolean): boolean {
+  // Hydra and LightningCLI have the accelerator under a key: `trainer.accelerator=gpu`.
+  if (name.slice(name.lastIndexOf('.') + 1) === 'accelerator') return value === 'gpu' || value === 'cuda';
   if (!word.text.startsWith('-')) return false;
   const isOn = /^(?:true|1|yes)$/i.test(value) || value.endsWith('.py');
   if (isOn && (switches.has(name) || (trains && name === 'fp16'))) return true;
   if (name === 'mixed-precision') return value === 'fp16';
   // torchrun counts the GPUs, and ends if there are none.
   if (name === 'nproc-per-node') return value === 'gpu';
-  if (name === 'accelerator') return value === 'gpu' || value === 'cuda';
+  if (trains && numbers.has(name)) return /^\d(?:,\d)*$/.test(value);
   return trains && counts.has(name) && /^[1-9]\d?$/.test(value);
 }
 
@@ -137,7 +142,9 @@ function isBoolean(value: string | undefined): boolean {
   return /^(?:true|false|[01])$/i.test(value ?? '');
 }
 
-const switches = wordSet('use-gpu use-cuda cuda multi-gpu multigpu load-in-4bit load-in-8bit');
+const switches = wordSet('use-gpu use-cuda cuda gpu multi-gpu multigpu load-in-4bit load-in-8bit');
+/** Numbers of the GPUs on which a program trains: `--device 0,1`. */
+const numbers = wordSet('device gpu-id gpu-ids device-id device-ids');
 const counts = wordSet('gpus num-gpus n-gpu n-gpus ngpu ngpus num-gpu');
 
 /** A variable that makes a program compute on a GPU, unless another one, or anything else, keeps it on the CPU. */
@@ -152,19 +159,40 @@ export function gpuVariable(container: Container): GpuFlag | undefined {
  */
 function inVariables({ env }: Container): GpuFlag | undefined {
   const needs = ({ name, value }: Container['env'][number]) =>
-    (/(?:^|_)DEVICE(?:_TYPE)?$/.test(name) && /^cuda(?::\d)?$/.test(value?.value ?? '')) ||
+    (/(?:^|_)(?:DEVICE(?:_TYPE)?|ACCELERATOR)$/.test(name) && /^(?:cuda(?::\d)?|gpu)$/i.test(value?.value ?? '')) ||
     (/(?:^|_)BACKEND$/.test(name) && value?.value.toLowerCase() === 'nccl');
+  const offloads = ({ name, value }: Container['env'][number]) =>
+    layers.test(name) && /^(?:-1|[1-9]\d{0,3})$/.test(value?.value ?? '');
   const chooses = ({ name, value }: Container['env'][number]) =>
     name === 'CUDA_VISIBLE_DEVICES' && /^\d{1,2}(?:,\d{1,2})*$/.test(value?.value ?? '');
-  const found = env.find((one) => needs(one) || chooses(one) || turnsOn(one));
+  const found = env.find((one) => needs(one) || chooses(one) || turnsOn(one) || offloads(one) || configures(one));
   if (found?.value === undefined || isTemplated(found.value.at)) return undefined;
   const effect = chooses(found)
     ? 'chooses GPUs, but the container requests none: it gets none, or uses a GPU'
     : turnsOn(found)
       ? 'turns the GPU on, but the container requests none: it fails, uses the CPU, or a GPU'
-      : 'needs a GPU, but the container requests none: it fails, or uses a GPU';
+      : offloads(found)
+        ? 'moves layers to a GPU, but the container requests none: the server runs on the CPU, or on a GPU'
+        : configures(found)
+          ? 'is for a GPU, but the container requests none: it gets none, or uses a GPU'
+          : 'needs a GPU, but the container requests none: it fails, or uses a GPU';
   return { text: `${found.name}=${found.value.value}`, span: spanOf(found.value.at), effect };
 }
+
+/** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md */
+const layers = /^(?:\w+_)?N?_?GPU_LAYERS$/;
+
+/** Whether a variable has no effect but on NVIDIA's GPUs. */
+function configures({ name, value }: Container['env'][number]): boolean {
+  return gpuSettings.has(name) && !/^(?:|none|false|0)$/.test(value?.value ?? '');
+}
+
+/**
+ * https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html#driver-capabilities
+ * https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-cuda-alloc-conf
+ * https://www.tensorflow.org/guide/gpu#limiting_gpu_memory_growth
+ */
+const gpuSettings = wordSet('NVIDIA_DRIVER_CAPABILITIES PYTORCH_CUDA_ALLOC_CONF TF_FORCE_GPU_ALLOW_GROWTH');
 
 /** The image of a program that trains, or of a notebook, if its publisher also has images for CPUs: PyTorch's own are all named after CUDA. */
 function byImage(container: Container): GpuFlag | undefined {

@@ -54,7 +54,8 @@ export function seesDevicesOfNode(podSet: PodSet): boolean {
 
 /** Whether the pod may manage its node: it mounts the node's own directories or sees its processes. Others are privileged for their devices. */
 export function managesNode(podSet: PodSet): boolean {
-  return isTrue(getIn(podSet.pod, 'hostPID')) || mountsSystem(podSet);
+  const system = hostPaths(podSet).filter((path) => path === undefined || !holdsData(path));
+  return isTrue(getIn(podSet.pod, 'hostPID')) || system.some((path) => !/^\/dev(?:\/|$)/.test(path ?? ''));
 }
 
 function mountsSystem(podSet: PodSet): boolean {

@@ -4,12 +4,14 @@ import { isSwitchedOff, mayRequest, namesDevices, withoutSwitchedOff } from '../
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { gpuLaunch } from '../evidence/gpu-launch.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
+import { gpuOfNode } from '../evidence/gpu-of-node.ts';
 import {
   cudaBuildOnCpu,
   dockerGpus,
   gpuImage,
   gpuProgram,
   isCudaItself,
+  isParked,
   isPlainCudaBuild,
   isTool,
   nounOf,
@@ -91,7 +93,7 @@ import { defineRule } from './rule.ts';
  * Also reported are mounts of a GPU's device files (`/dev/dri`, `/dev/kfd`, `/dev/nvidia0`) from the node, which only privileged containers can open, and
  * Deployments and the like with NVIDIA's CUDA base image or one for AMD's ROCm. Variables that choose AMD GPUs (`HIP_VISIBLE_DEVICES`) are reported anywhere.
  *
- * llama.cpp with layers for a GPU (`--n-gpu-layers 40`) is reported, and a privileged container that chooses AMD GPUs of its node. A request of 0 next to a
+ * llama.cpp with layers for a GPU (`--n-gpu-layers 40`) is reported, and a privileged container that chooses AMD GPUs of its node, or whose image is for GPUs. A request of 0 next to a
  * program that needs a GPU is also reported. vLLM with CPU settings (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on its CUDA image is a **warning**: the CPU
  * build is in another image. An option of `docker run` among the arguments (`--gpus all`) is a **warning**: Kubernetes passes it to the program. The roles of a
  * PyTorchJob or JAXJob are ranks of one process group: a role without GPUs next to one that runs the same program with GPUs is also a warning.
@@ -145,13 +147,14 @@ export default defineRule({
     if (namesAccelerators(workload) || getsDevicesOtherwise(podSet, workload)) return;
     if (podSet.pods.max !== 0 && podSet.containers.some(reportLaunch)) return;
     if (reportMount() || podSet.containers.some(reportDockerOption)) return;
-    const isOpen = podSet.pods.max === 0 || [podSet.pod, getIn(podSet.pod, 'containers')].some(isUnseen);
+    const isOpen =
+      (podSet.pods.max === 0 && !isParked(podSet)) || [podSet.pod, getIn(podSet.pod, 'containers')].some(isUnseen);
     // visible-devices-bypass reports other values.
     if (isOpen || podSet.containers.some(({ env }) => env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES')))
       return;
     if (seesDevicesOfNode(podSet)) {
       if (managesNode(podSet) || podSet.containers.some(isTool)) return;
-      if (!podSet.containers.some(reportAmdOfNode)) reportRuntimeClass(podSet);
+      if (!podSet.containers.some(reportOfNode)) reportRuntimeClass(podSet);
       return;
     }
     // A job with data on the nodes may only bring the data there.
@@ -262,14 +265,12 @@ export default defineRule({
       return true;
     }
 
-    /** A privileged container finds the GPUs of its node. */
-    function reportAmdOfNode(container: Container): boolean {
-      const variable = container.type === 'app' && isPrivileged(container) ? amdVariable(container) : undefined;
-      if (variable === undefined || (workload.partial && !hasAllContainers(workload)) || mayGetAmdGpus(podSet))
-        return false;
+    function reportOfNode(container: Container): boolean {
+      const use = gpuOfNode(container);
+      if (use === undefined || (workload.partial && !hasAllContainers(workload)) || mayGetAmdGpus(podSet)) return false;
       report({
-        message: `${variable.name} chooses AMD GPUs of the node, but the privileged container requests none: other pods can get the same GPUs`,
-        span: spanOf(variable.at),
+        message: `${use.text} of the node, but the privileged container requests none: other pods can get the same GPUs`,
+        span: spanOf(use.at),
       });
       return true;
     }
