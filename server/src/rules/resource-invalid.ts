@@ -3,6 +3,7 @@ import { podResourceProblems } from '../evidence/pod-resources.ts';
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
 import { isPlaceholderText, isUnknown } from '../evidence/written.ts';
 import { keyProblem } from '../model/api-syntax.ts';
+import { groupOf } from '../model/manifest.ts';
 import { lowerQuantity, parseQuantity } from '../model/quantity.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, Quantity } from '../model/workload.ts';
@@ -21,7 +22,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * A container requests cpu, memory, ephemeral-storage, huge pages, and resources with a domain, such as `rdma/hca`. The request must not be above the
- * limit. If the pod has its own `resources`, they must cover those of its containers. Huge pages and resources with a domain cannot be overcommitted: they need a limit, and the request must be equal to it. The API server
+ * limit. Argo Workflows fills in no parameters (`{{inputs.parameters.gpus}}`) among amounts. If the pod has its own `resources`, they must cover those of its containers. Huge pages and resources with a domain cannot be overcommitted: they need a limit, and the request must be equal to it. The API server
  * rejects everything else, and the GPU next to it never starts.
  *
  * ```yaml invalid
@@ -70,6 +71,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * - [Kubernetes: resource management](https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/)
  * - [Kubernetes: huge pages](https://kubernetes.io/docs/tasks/manage-hugepages/scheduling-hugepages/)
+ * - [argoproj/argo-workflows#3755](https://github.com/argoproj/argo-workflows/issues/3755)
  */
 export default defineRule({
   topic: 'gpu-request',
@@ -83,6 +85,7 @@ export default defineRule({
   container(container, context) {
     const limits = getIn(container.resources, 'limits');
     const requests = getIn(container.resources, 'requests');
+    if (groupOf(context.workload.apiVersion) === 'argoproj.io') checkTags([limits, requests], context);
     if (!isPodSpec(context.podSet, context.workload)) {
       // Charts pass resources on as they are.
       const amounts = isValues(context.workload) ? entries(requests).filter((one) => amountsOfAll.has(keyOf(one))) : [];
@@ -98,6 +101,22 @@ export default defineRule({
     checkHugePages(container, context);
   },
 });
+
+/** Argo reads the amounts of a workflow before it fills in parameters. Helm's templates have other functions. */
+function checkTags(amounts: readonly (Cursor | undefined)[], { document, report }: PodSetContext): void {
+  for (const entry of amounts.flatMap(entries)) {
+    const { start, end } = spanOf(entry);
+    const [, tag] = argoTag.exec(document.text.slice(start, end)) ?? [];
+    if (tag === undefined) continue;
+    report({
+      message: `Argo cannot read ${shorten(tag, 40)} as an amount of ${shorten(keyOf(entry), 30)} and rejects the workflow: amounts from parameters belong in podSpecPatch`,
+      span: { start, end },
+    });
+    return;
+  }
+}
+
+const argoTag = /^["'](\{\{=? *(?:inputs|workflow|item|steps|tasks)\b[^"'{}]*\}\})["']$/;
 
 /** In a ResourceQuota, the requests of a resource have this prefix. */
 const quotaPrefix = 'requests.';
