@@ -21,6 +21,13 @@ export interface Wait {
 
 /** The wait that a statement is; undefined for all others. */
 export const waitOf = once((statement: Statement): Wait | undefined => {
+  const wait = ownWait(statement);
+  const limit = wait === undefined ? undefined : timeLimit(statement);
+  if (wait === undefined || limit === undefined || limit >= wait.seconds || statement.kind !== 'command') return wait;
+  return { ...wait, what: statement.words.map(({ text }) => text).join(' '), seconds: limit };
+});
+
+function ownWait(statement: Statement): Wait | undefined {
   if (statement.kind === 'group') {
     const [only, ...others] = statement.body;
     return (statement.keyword === 'braces' || statement.keyword === 'subshell') && only && others.length === 0
@@ -62,7 +69,7 @@ export const waitOf = once((statement: Statement): Wait | undefined => {
       return seconds === undefined ? undefined : { what: call, seconds, words: ends };
     }
   }
-});
+}
 
 /** A sleep this long counts as endless. */
 const endlessSeconds = 30 * 86_400;

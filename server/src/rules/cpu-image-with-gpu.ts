@@ -307,6 +307,11 @@ const separateBuilds: ReadonlyMap<string, Builds> = new Map<string, Builds>([
   // Its variant with Ollama computes there.
   ['open-webui/open-webui', { gpu: /cuda|ollama/i }],
   ['deepquestai/deepstack', { gpu: anyGpu }],
+  // https://milvus.io/docs/install_standalone-docker-compose-gpu.md, https://www.paddlepaddle.org.cn/documentation/docs/en/install/docker/linux-docker_en.html
+  ['milvusdb/milvus', { gpu: anyGpu }],
+  ['paddlepaddle/paddle', { gpu: anyGpu }],
+  // https://github.com/Kaggle/docker-python
+  ['kaggle-images/python', { gpu: anyGpu }],
   ['codeproject/ai-server', { gpu: anyGpu }],
   ['jupyter/tensorflow-notebook', { gpu: anyGpu }],
   ['jupyter/pytorch-notebook', { gpu: anyGpu }],

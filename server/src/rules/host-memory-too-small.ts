@@ -1,8 +1,11 @@
 import { imageParts } from '../catalog/images.ts';
-import { oneOf, wordSet } from '../catalog/word-patterns.ts';
+import { oneOf, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
 import { programWords } from '../command/programs.ts';
+import { doesNothing } from '../command/waiting.ts';
 import { formatGiB, plural } from '../cost/money.ts';
+import { cpuStepOf } from '../evidence/cpu-steps.ts';
+import { isDemo } from '../evidence/demo-image.ts';
 import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial, volumeNamed } from '../evidence/volume-lifetime.ts';
@@ -27,7 +30,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * `memory` is the memory of the node, not of the GPU. A server with PyTorch and CUDA takes several GiB of it before it has loaded any
  * weights, and the weights pass through it. The kernel kills a process that exceeds the limit, so the server never becomes ready while it
  * holds its GPU. Training with such a limit is killed and restarted in the same way. At 1 GiB or less per GPU, whatever is trained or served with PyTorch, the
- * severity is info: the framework alone takes about that much; so do the processes of Ray's head. A model server with 256 MiB or less, and vLLM or SGLang with 2 GiB or less, loads no model,
+ * severity is info: the framework alone takes about that much; so do the processes of Ray's head. At 256 MiB or less, it is also reported for unknown programs with a GPU. A model server with 256 MiB or less, and vLLM or SGLang with 2 GiB or less, loads no model,
  * with or without a GPU. Weights that a server moves there (`--cpu-offload-gb`) count in full. So it is for a volume in memory, such as /dev/shm, whose `sizeLimit` is above the
  * limit of its container: what is written there counts against the limit.
  *
@@ -126,6 +129,14 @@ export default defineRule({
     const [request] = requests;
     const gpus = request?.form === 'whole' ? Math.max(request.count ?? 1, 1) : 1;
     const user = trains ? undefined : frameworkUser(container, workload);
+    if (!trains && user === undefined && bytes <= leastOfProgram && mayCompute(container, workload)) {
+      report({
+        severity: 'info',
+        message: `${written} is likely too small for a program on a GPU: its libraries take more of the node's memory before they load any data`,
+        span: spanOf(limit),
+      });
+      return;
+    }
     if ((trains ? isTrial(workload) : user === undefined) || bytes > leastPerGpu * gpus) return;
     const [what, next] = user === undefined ? ['to train', 'data'] : [`for ${user}`, 'model'];
     report({
@@ -243,6 +254,20 @@ function frameworkUser(container: Container, workload: Workload): string | undef
 const torchServers = wordSet('vllm sglang torchserve text-generation-launcher huggingfaceserver lmdeploy');
 const pictureServers = wordSet('comfyui stable-diffusion-webui invokeai fooocus');
 
+/** Whether a container may run a program that computes on its GPU, rather than an example, a check of the devices or a wait. */
+function mayCompute(container: Container, workload: Workload): boolean {
+  const { type, command, args, image } = container;
+  if (type !== 'app' || image === undefined || isDemo(container) || doesNothing(processInput(container))) return false;
+  const name = image.value.slice(image.value.lastIndexOf('/') + 1);
+  const words = [workload.name ?? '', name, ...[...command, ...args].map(({ value }) => value)].join(' ');
+  return !checks.test(words) && cpuStepOf(container) === undefined;
+}
+
+const checks = partOf(
+  'test demo hello example sample check smi\\b rocminfo vector-?add',
+  'burn bench sleep pause placeholder busybox',
+);
+
 function servedName(container: Container, workload: Workload): string | undefined {
   const served = servedModel(container, workload).model;
   return served?.open.length === 0 ? served.name : undefined;
@@ -269,6 +294,9 @@ const leastOfServer = 2 ** 28;
 const leastOfEngine = 2 ** 31;
 
 const engines = wordSet('vllm sglang');
+
+/** Less than CUDA or ROCm take with the libraries of any framework. It is also the default of many editors' snippets: 128Mi. */
+const leastOfProgram = 2 ** 28;
 
 /** What PyTorch takes with CUDA, per process, before its data; there is usually one process per GPU. */
 const leastPerGpu = 2 ** 30;

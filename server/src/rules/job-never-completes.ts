@@ -8,7 +8,7 @@ import { programWords } from '../command/wrappers.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
 import { once } from '../model/once.ts';
-import { commandLineOf, processInput } from '../model/process-input.ts';
+import { commandLineOf, processInput, useOf } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asNumber, asText, getIn, isIncomplete, isTemplated, isUnseen, items, spanOf } from '../yaml/cursor.ts';
@@ -74,11 +74,12 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *           command: [python, summarize.py]
  * ```
  *
- * If a container is known to be a server only because another one reaches it at its port, this is information.
+ * If a container is known to be a server only because another one reaches it at its port, this is information. So is a Job that runs nothing but a
+ * model server: it never completes, and its failures count against `backoffLimit`.
  *
  * ## When it is silent
  *
- * For a Job with `activeDeadlineSeconds` or without other containers, if another container may end the server (`shareProcessNamespace`, kill, kubectl, a request to quit),
+ * For a Job with `activeDeadlineSeconds`, if another container may end the server (`shareProcessNamespace`, kill, kubectl, a request to quit),
  * and for servers in the background, under `timeout` or in a script that goes on.
  *
  * ## Sources
@@ -94,9 +95,13 @@ export default defineRule({
     const { workload, podSet, report } = context;
     const { kind, apiVersion, partial } = workload;
     if ((kind !== 'Job' && kind !== 'CronJob') || groupOf(apiVersion) !== 'batch' || partial) return;
-    if (container.type !== 'app' || podSet.containers.length < 2 || podSet.pods.max === 0 || isExempt(workload)) return;
+    if (container.type !== 'app' || podSet.pods.max === 0 || isExempt(workload)) return;
     const held = heldOf(podSet);
     if (held.length === 0 || isEnded(context) || hasHiddenWords(container)) return;
+    if (podSet.containers.filter(({ type }) => type === 'app').length < 2) {
+      reportServer(container, context);
+      return;
+    }
     const known = stayingOf(container, context);
     const asked = known === undefined && isAskedByOthers(container, context.podSet);
     const staying = asked ? spanOf(getIn(container.at, 'name') ?? container.at) : known;
@@ -112,6 +117,19 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a server that is all that the Job runs. Other rules report notebooks and containers that only wait. */
+function reportServer(container: Container, { report, podSet }: PodSetContext): void {
+  const { use, program } = useOf(container);
+  if (use !== 'serving' || !staysUp(container) || mayEndOthers(container) || knownRequests(container).length === 0)
+    return;
+  const name = shorten(program?.split(' ')[0] ?? 'The server', 30);
+  report({
+    severity: 'info',
+    message: `${name} never exits: the Job does not complete and keeps ${shorten(requestWords(heldOf(podSet)), 30)} until somebody deletes it`,
+    span: spanOf(getIn(container.at, 'name') ?? container.at),
+  });
+}
 
 /** What the pod keeps while any of its containers runs. */
 const heldOf = once((podSet: PodSet) =>
