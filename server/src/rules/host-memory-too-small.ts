@@ -6,8 +6,11 @@ import { doesNothing } from '../command/waiting.ts';
 import { formatGiB, plural } from '../cost/money.ts';
 import { cpuStepOf } from '../evidence/cpu-steps.ts';
 import { isDemo } from '../evidence/demo-image.ts';
+import { seesDevicesOfNode } from '../evidence/other-devices.ts';
+import { isWholePod } from '../evidence/rejection.ts';
 import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
+import { modelsOfOllama } from '../evidence/stored-models.ts';
 import { isTrial, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { weightsSize } from '../memory/weights.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
@@ -71,6 +74,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * With a limit of more than 4 GiB (for training: and of more than 1 GiB per GPU), and for models that are unknown or have fewer than about
  * 7 billion parameters, unless they are trained or served by PyTorch, in a notebook or by Ray, with 1 GiB or less per GPU. Tests and benchmarks need less.
  *
+ * Ollama without a GPU reads the weights into the node's memory: a limit below those of the model that it pulls is reported.
+ *
  * A KV cache in the node's memory (LMCache, `--kv-offloading-size`) must be smaller than the limit.
  * A volume of memory that may grow beyond the memory limit is information.
  *
@@ -107,7 +112,7 @@ export default defineRule({
       });
       return;
     }
-    if (checkOwnNeeds(container, limit, bytes, context)) return;
+    if (checkOwnNeeds(container, limit, bytes, context) || checkOllama(container, limit, bytes, context)) return;
     const trains = hasRole(workload, 'training');
     if (bytes > largestTooSmall && !(trains && bytes <= leastPerGpu * mostGpus)) return;
     const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
@@ -160,6 +165,26 @@ function checkOwnNeeds(container: Container, limit: Cursor, bytes: number, conte
     message: isHead
       ? `${written} is likely too small for Ray's head: its own processes take about 1 GiB, and without them the cluster is lost`
       : `${written} is too small for ${server}: the kernel kills it ${isEngine ? 'before' : 'as soon as'} it loads a model`,
+    span: spanOf(limit),
+  });
+  return true;
+}
+
+/** Reports an Ollama on CPUs whose model is larger than its limit: it reads the weights into the memory of its node. */
+function checkOllama(container: Container, limit: Cursor, bytes: number, context: PodSetContext): boolean {
+  const { workload, podSet, report } = context;
+  const lines = [...container.command, ...container.args].map(({ value }) => value);
+  const isServer = lines.length === 0 || lines.some((line) => /^serve$|\bollama serve\b/.test(line));
+  if (!isServer || useOf(container).program !== 'ollama' || !isWholePod(podSet, workload)) return false;
+  const mayHaveGpu =
+    namesAccelerators(podSet) ||
+    getIn(podSet.pod, 'runtimeClassName') !== undefined ||
+    container.env.some(({ name }) => name.startsWith('NVIDIA_')) ||
+    seesDevicesOfNode(podSet);
+  const pulled = mayHaveGpu ? undefined : modelsOfOllama(container, podSet);
+  if (pulled === undefined || pulled.more > 0 || pulled.gib * 2 ** 30 <= bytes) return false;
+  report({
+    message: `A memory limit of ${shorten(asText(limit) ?? '', 20)} is less than the ${formatGiB(pulled.gib)} GiB of weights of ${shorten(pulled.model, 24)}: on the CPU, ollama fails to load them or reads them again for each token`,
     span: spanOf(limit),
   });
   return true;
