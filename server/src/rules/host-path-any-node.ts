@@ -80,16 +80,20 @@ export default defineRule({
       const [path, type] = [getIn(at, 'hostPath', 'path'), getIn(at, 'hostPath', 'type')];
       const text = writtenText(path);
       if (source !== 'hostPath' || path === undefined || text === undefined || !isOfMachine(text)) continue;
-      const isHome = /^\/home\/[\w.-]+\/[\w.]/.test(text);
-      if (isUnseen(type) || /OrCreate$/.test(asText(type) ?? '') || !(isHome || isOnlyRead(podSet, name))) continue;
+      const isKnown = !isUnseen(type) && /^(?:Directory|File)?$/.test(asText(type) ?? '');
+      if (!isKnown || !(ofAccount.test(text) || isOnlyRead(podSet, name))) continue;
+      const isChecked = (asText(type) ?? '') !== '';
       report({
-        message: `Nothing selects a node that has ${shorten(text, 50)}: on other GPU nodes, the folder is empty or missing`,
+        message: `Nothing selects a node that has ${shorten(text, 50)}: on other GPU nodes, ${isChecked ? 'the pod does not start' : 'the folder is empty'}`,
         span: spanOf(path),
       });
       return;
     }
   },
 });
+
+/** Of a person, not of a program, and not hidden, as caches are. */
+const ofAccount = /^\/home\/(?!(?:kubernetes|containerd)\/)[\w.-]+(?:\/\w[\w.-]*)+\/?$/;
 
 /** Whether something chooses the node of a pod, or may: a selector, a claim for a volume, a scheduler of its own. */
 function mayBeBound({ pod, volumes, selectors }: PodSet): boolean {
@@ -123,7 +127,8 @@ const ofSystem = new RegExp(
 const shared = new RegExp(
   `[/._-](?:${oneOf(
     'nfs nas smb cifs samba ceph cephfs glusterfs? lustre gpfs beegfs weka',
-    'efs fsx share shared net network cluster remote cvmfs juicefs',
+    'efs fsx share shared common net network cluster remote cvmfs juicefs vast',
+    'scratch caches?',
     'nvidia cuda drivers? rocm',
   )})\\d*(?:$|[/._-])`,
   'i',
