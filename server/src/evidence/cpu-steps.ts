@@ -3,6 +3,7 @@ import { either, oneOf, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { chosenTask } from '../command/chosen-task.ts';
 import { endsByItself, pythonCode } from '../command/inline-python.ts';
 import { wordsOf } from '../command/name-words.ts';
+import { plainService } from '../command/plain-services.ts';
 import { programWords, recognizeProgram } from '../command/programs.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
 import { isViewer } from '../command/viewers.ts';
@@ -133,6 +134,8 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
   if (unpackers.has(name)) return { task: 'unpacks files', by, maybe: false };
   const other = otherTask(words, name);
   if (other !== undefined) return { task: other, by, maybe: false };
+  const service = plainService(words);
+  if (service !== undefined) return { ...service, by };
   const code = pythonCode(command);
   if (code !== undefined) return onlyDownloads(code) ? { task: downloads, by, maybe: false } : undefined;
   const interpreted = /^(?:python[\d.]*|(?:ba|da|z)?sh|Rscript|julia|node|make|just|papermill)$/.test(name);
