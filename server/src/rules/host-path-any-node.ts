@@ -62,7 +62,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the pod selects or names nodes or has a claim, which may bind it to a node; for folders of the system, of temporary files and of file systems that nodes share
+ * If the pod selects or names nodes or has a claim, which may bind it to a node; for folders of the system, of temporary files, of mounted disks and of file systems that nodes share
  * (`/mnt/nfs`, `/lustre`); for folders that the kubelet creates, and for patches, templates, DaemonSets and infrastructure.
  *
  * ## Sources
@@ -121,7 +121,7 @@ function isOfMachine(path: string): boolean {
 }
 
 const ofSystem = new RegExp(
-  `^/(?:${oneOf('bin boot dev etc lib\\w* proc run sbin sys tmp usr var root Users host minikube-host')})(?:/|$)`,
+  `^/(?:${oneOf('bin boot dev etc lib\\w* proc run sbin sys tmp usr var root Users host mnt media')})(?:/|$)`,
 );
 
 const shared = new RegExp(
