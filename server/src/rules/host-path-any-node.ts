@@ -92,8 +92,11 @@ export default defineRule({
   },
 });
 
-/** Of a person, not of a program, and not hidden, as caches are. */
-const ofAccount = /^\/home\/(?!(?:kubernetes|containerd)\/)[\w.-]+(?:\/\w[\w.-]*)+\/?$/;
+/** Of a person, not of a program or a placeholder, and not hidden, as caches are. */
+const ofAccount = new RegExp(
+  `^/home/(?!(?:${oneOf('kubernetes containerd your[\\w-]* (?:my)?[-_]?user(?:name)?')})/)[\\w.-]+(?:/\\w[\\w.-]*)+/?$`,
+  'i',
+);
 
 /** Whether something chooses the node of a pod, or may: a selector, a claim for a volume, a scheduler of its own. */
 function mayBeBound({ pod, volumes, selectors }: PodSet): boolean {
