@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { findLocalProcesses } from '../command/processes.ts';
 import { doesNothing } from '../command/waiting.ts';
 import { plural } from '../cost/money.ts';
@@ -9,7 +10,7 @@ import { hasRole } from '../evidence/role-confidence.ts';
 import { threadCount } from '../evidence/thread-counts.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
-import { processInput } from '../model/process-input.ts';
+import { processInput, useOf } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { Container } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -59,7 +60,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * Without a CPU limit, with half a core or more per device (a quarter for a single device; for training, less than a core is information, and so is one core or less for each of several devices), for shares of a GPU, for commands that only print,
+ * Without a CPU limit, with half a core or more per device (a quarter for a single device; for training, less than a core is information, for a model server half a core or less, and so is one core or less for each of several devices), for shares of a GPU, for commands that only print,
  * list devices or wait, and for steps that need only the CPU (see cpu-step-holds-gpu).
  *
  * ## Sources
@@ -78,7 +79,10 @@ export default defineRule({
     const [only, ...others] = requests;
     const devices = only?.form === 'whole' && others.length === 0 ? (only.count ?? 0) : 0;
     if (devices < 1) return;
-    const isSlow = devices === 1 && cores < 1 && hasRole(context.workload, 'training') && !isTrial(context.workload);
+    const isSlow =
+      devices === 1 &&
+      ((cores < 1 && hasRole(context.workload, 'training') && !isTrial(context.workload)) ||
+        (cores <= 0.5 && modelServers.has(useOf(container).program ?? '')));
     if (cores * (devices === 1 ? 4 : 2) >= devices && !isSlow) {
       if (reportLoaders(container, cores, devices, context) || reportThreads(container, cores, context)) return;
       if (devices > 1 && cores <= devices) reportTight(container, { cores, devices, limit }, context);
@@ -93,6 +97,12 @@ export default defineRule({
     });
   },
 });
+
+/** Servers that prepare requests and results on the CPU. */
+const modelServers = wordSet(
+  'vllm sglang lmdeploy text-generation-launcher trtllm-serve tritonserver torchserve huggingfaceserver nim',
+  'ollama llama-server comfyui stable-diffusion-webui text-embeddings-router',
+);
 
 /** Threads beyond the limit share its time: the kernel stops all of them for most of each period. */
 function reportThreads(container: Container, cores: number, { document, report }: PodSetContext): boolean {
