@@ -1,3 +1,4 @@
+import { gpusNamed } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { table } from '../yaml/table.ts';
 
@@ -6,7 +7,7 @@ export function listedMeant(key: string, value: string): string | undefined {
   const known = listed[key] ?? [];
   if (known.includes(value)) return undefined;
   const written = synonyms[value.toLowerCase().replace(/\W|_/g, '')] ?? value;
-  return known.find((one) => isSameWord(one, written));
+  return known.find((one) => isSameWord(one, written)) ?? readings[key]?.(value);
 }
 
 /** The part of an instance type that a label holds in place of what is written. */
@@ -47,10 +48,23 @@ const listed = table<readonly string[]>({
   'karpenter.azure.com/sku-gpu-manufacturer': manufacturers,
   'cloud.google.com/gke-gpu-sharing-strategy': ['time-sharing', 'mps'],
   'cloud.google.com/gke-gpu-driver-version': ['default', 'latest', 'disabled'],
+  // https://learn.microsoft.com/azure/aks/use-nvidia-gpu
+  'kubernetes.azure.com/accelerator': ['nvidia'],
   'nvidia.com/gpu.present': ['true'],
   'nvidia.com/gpu.family': architectures,
   'kubernetes.io/arch': ['amd64', 'arm64'],
   'kubernetes.io/os': ['linux', 'windows'],
+});
+
+/** The values of labels that do not name a card, where a card is written: `A100`. */
+const readings = table<(value: string) => string | undefined>({
+  'nvidia.com/gpu.family': (value) => {
+    const families = new Set(gpusNamed(value, true).map(({ architecture }) => architecture.split(' ')[0] ?? ''));
+    const [family = '', ...others] = [...families].map((one) => synonyms[one.toLowerCase()] ?? one.toLowerCase());
+    return others.length === 0 && architectures.includes(family) ? family : undefined;
+  },
+  'kubernetes.azure.com/accelerator': (value) =>
+    gpusNamed(value, true).some(({ vendor }) => vendor === 'nvidia') ? 'nvidia' : undefined,
 });
 
 /** Words for them that are values elsewhere. */

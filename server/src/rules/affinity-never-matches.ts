@@ -1,9 +1,10 @@
 import { isSlip } from '../catalog/spelling.ts';
 import { oneOf, wordSet } from '../catalog/word-patterns.ts';
+import { gigabyteEffect, isComparison, isMebibyteLabel, isNumberLabel } from '../evidence/number-labels.ts';
 import { wantedLabels } from '../evidence/pod-selectors.ts';
 import { isPodSpec, isWholePod } from '../evidence/rejection.ts';
 import { hasAffinityOrSpread, isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
-import type { PodSet } from '../model/workload.ts';
+import type { PodSet, Selector } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
   asText,
@@ -91,22 +92,29 @@ export default defineRule({
   topic: 'placement',
   severity: 'warning',
   podSet(podSet, context) {
-    const { report, workload } = context;
-    if (!isPodSpec(podSet, workload)) return;
-    for (const { key, values } of podSet.selectors.filter(({ key }) => numericLabel.test(key))) {
-      if (values.some(({ value, at }) => isUnknown(at) || /^\d*$/.test(value))) continue;
-      for (const { value, at } of values)
-        report({
-          message: `${key} is a whole number${key.endsWith('memory') ? ' of MiB' : ''}, not "${shorten(value, 20)}": no node matches, and the pod stays Pending`,
-          span: spanOf(at),
-        });
-    }
+    if (!isPodSpec(podSet, context.workload)) return;
+    for (const selector of podSet.selectors) if (isNumberLabel(selector.key)) checkNumbers(selector, context);
     for (const { key, values } of podSet.selectors)
       if (key === 'kubernetes.io/hostname' && values.every(isMixedCase))
         for (const value of values) checkCase(value, context);
     if (hasAffinityOrSpread(podSet.pod)) checkTerms(podSet, context);
   },
 });
+
+/** Reports values that the label of a number never has. */
+function checkNumbers({ key, values }: Selector, { report }: PodSetContext): void {
+  const isRight = ({ value, at }: Located<string>) =>
+    at.node.kind === 'scalar' && (at.node.templated || (isUnknown(at) ? !isComparison(value) : isAmount(value)));
+  const isAmount = (value: string) => /^\d*$/.test(value) && gigabyteEffect(key, 'In', value) === undefined;
+  if (values.some(isRight)) return;
+  const unit = isMebibyteLabel(key) ? ' of MiB' : '';
+  for (const { value, at } of values) {
+    const rest = /^\d+$/.test(value)
+      ? `is in MiB, and no node has ${value}`
+      : `is a whole number${unit}, not "${shorten(value, 20)}"`;
+    report({ message: `${key} ${rest}: no node matches, and the pod stays Pending`, span: spanOf(at) });
+  }
+}
 
 /** A name in capitals alone may be a placeholder. */
 function isMixedCase({ value, at }: Located<string>): boolean {
@@ -140,6 +148,13 @@ function checkTerms(podSet: PodSet, context: PodSetContext): void {
         message: `${said(expression, value)}: no node matches, and the pod stays Pending`,
         span: spanOf(value),
       });
+    for (const { value, effect } of gigabytes(expression)) {
+      const then = effect === 'all' ? 'every node matches' : 'no node matches, and the pod stays Pending';
+      report({
+        message: `${asText(getIn(expression, 'key'))} is in MiB, and ${asText(getIn(expression, 'operator'))} ${asText(value)} means ${asText(value)} MiB: ${then}`,
+        span: spanOf(value),
+      });
+    }
   }
   for (const expression of placesAt(podSet.pod, preferred)) {
     for (const value of wrongNumbers(expression))
@@ -246,10 +261,6 @@ function checkSelected(side: string, podSet: PodSet, { report, workload, documen
   }
 }
 
-/** Labels of NVIDIA's GPU feature discovery and of Karpenter that hold numbers. */
-const numericLabel =
-  /^(?:nvidia\.com\/gpu\.(?:count|memory|replicas)|karpenter\.k8s\.aws\/instance-(?:gpu-)?(?:count|memory|cpu))$/;
-
 function wrongNumbers(expression: Cursor): readonly Cursor[] {
   if (!/^(Gt|Lt)$/.test(writtenText(getIn(expression, 'operator')) ?? '')) return [];
   const values = items(getIn(expression, 'values'));
@@ -257,6 +268,16 @@ function wrongNumbers(expression: Cursor): readonly Cursor[] {
   return values.filter(
     (value) => value.node.kind === 'scalar' && !isUnknown(value) && !/^[+-]?\d+$/.test(value.node.source),
   );
+}
+
+/** Bounds of memory in another unit than their label. The values of In are those of the selectors. */
+function gigabytes(expression: Cursor): readonly { readonly value: Cursor; readonly effect: 'none' | 'all' }[] {
+  const [key, operator] = [getIn(expression, 'key'), getIn(expression, 'operator')].map((at) => writtenText(at) ?? '');
+  if (!/^(Gt|Lt)$/.test(operator ?? '')) return [];
+  return items(getIn(expression, 'values')).flatMap((value) => {
+    const effect = gigabyteEffect(key ?? '', operator ?? '', asText(value) ?? '');
+    return effect === undefined || isUnknown(value) ? [] : [{ value, effect }];
+  });
 }
 
 function said(expression: Cursor, value: Cursor): string {

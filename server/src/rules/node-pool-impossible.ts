@@ -2,6 +2,7 @@ import { allInstanceTypes, gpus, hasArmHost, isInstanceTypeLabel } from '../cata
 import { impossibleCards } from '../evidence/google-pools.ts';
 import { type GpuPool, gpuPools } from '../evidence/gpu-pools.ts';
 import { listedMeant } from '../evidence/listed-labels.ts';
+import { gigabyteEffect } from '../evidence/number-labels.ts';
 import { reservedLabels } from '../evidence/reserved-node-labels.ts';
 import { isAllowed } from '../model/machine-terms.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -101,10 +102,28 @@ export default defineRule({
     if (groupOf(manifest.apiVersion) !== 'karpenter.sh') return;
     for (const pool of gpuPools(manifest)) {
       const list = getIn(pool.owner, 'requirements');
-      if (list !== undefined && !isUnseen(list)) checkMachines(pool, items(list), context);
+      if (list === undefined || isUnseen(list)) continue;
+      for (const requirement of items(list)) checkMemory(requirement, context);
+      checkMachines(pool, items(list), context);
     }
   },
 });
+
+/** Reports an amount of memory in GB. */
+function checkMemory(requirement: Cursor, { report }: RuleContext): void {
+  const [term] = lowerRequirement(requirement);
+  const operator = term?.operator ?? '';
+  const effects = term?.values.map((value) => gigabyteEffect(term.key, operator, value)) ?? [];
+  const [effect] = effects;
+  // One of several values may be correct.
+  if (term === undefined || effect === undefined || effects.includes(undefined) || isUnseen(requirement)) return;
+  const then = effect === 'all' ? 'every machine has more' : 'the pool never starts a node';
+  report({
+    severity: 'warning',
+    message: `${shorten(term.key, 50)} is in MiB, and ${operator} ${shorten(term.values.join(', '), 20)} means so many MiB: ${then}`,
+    span: spanOf(getIn(requirement, 'values') ?? requirement),
+  });
+}
 
 type Machine = ReturnType<typeof allInstanceTypes>[number];
 
