@@ -1,8 +1,9 @@
 import { isScheduledByKai } from '../evidence/kai.ts';
 import { knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
+import { unreadAnnotations } from '../evidence/unread-annotations.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
 import { parseQuantity } from '../model/quantity.ts';
-import type { PodSet } from '../model/workload.ts';
+import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { getIn, isIncomplete, isTemplated, keyOf, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
 import { insertKey, renameKey, replaceScalar } from '../yaml/edit.ts';
@@ -10,13 +11,14 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A pod requests a GPU share in a form that KAI and Run:ai reject, or without the scheduler that gives the share.
+ * A pod requests a GPU share in a form that KAI and Run:ai reject, without the scheduler that gives the share, or in an annotation that nothing reads.
  *
  * ## Why
  *
  * KAI and Run:ai accept either `gpu-fraction` between 0 and 1 or `gpu-memory` as a whole number of MiB, and neither together with a request
  * for whole GPUs. They reject all other pods. Volcano's vGPUs are assigned by its scheduler: under another one, the device plugin finds no
- * assignment, and the container does not start.
+ * assignment, and the container does not start. Labels such as `nvidia.com/gpu.sharing-strategy` describe nodes: as annotations of a pod, they share
+ * nothing.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -68,6 +70,7 @@ export default defineRule({
     checkVgpus(podSet, context);
     const fraction = lookUp(podSet.annotations, 'gpu-fraction');
     if (!isScheduledByKai(podSet)) {
+      checkUnread(podSet, context);
       const whole = fraction === undefined || context.workload.partial ? undefined : wholeGpuRequest(podSet);
       if (fraction === undefined || whole === undefined) return;
       context.report({
@@ -98,6 +101,25 @@ export default defineRule({
     });
   },
 });
+
+/** Reports what describes the shares of a node. */
+function checkUnread(podSet: PodSet, { report }: PodSetContext): void {
+  const whole = wholeGpuRequest(podSet);
+  for (const { at, about } of unreadAnnotations(podSet)) {
+    if (about !== 'share' || podSet.containers.some(({ accelerators }) => accelerators.some(isShare))) continue;
+    const effect = whole === undefined ? 'the pod gets no GPU by it' : `the pod takes ${whole}, and shares nothing`;
+    report({
+      severity: 'warning',
+      message: `${keyOf(at)} has no effect as an annotation of a pod: ${effect}`,
+      span: keySpanOf(at),
+    });
+  }
+}
+
+/** Whether a request is for a part of a GPU, whose plugin may read annotations. */
+function isShare({ resource }: Container['accelerators'][number]): boolean {
+  return resource !== 'nvidia.com/gpu';
+}
 
 /** Only the queue shows that KAI is meant, and its scheduler is not named. Run:ai sets the scheduler itself. */
 function checkScheduler(

@@ -2,6 +2,7 @@ import { knownAccelerator } from '../catalog/index.ts';
 import { hasAllContainers } from '../evidence/chart-pods.ts';
 import { placementFields, unreadFields } from '../evidence/pod-options.ts';
 import { misplacedTaskFields } from '../evidence/task-fields.ts';
+import { unreadAnnotations } from '../evidence/unread-annotations.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { ignoredRequests } from '../model/charts/notebooks.ts';
 import { isListedContainer } from '../model/pod.ts';
@@ -123,6 +124,14 @@ export default defineRule({
         fixes: () => [toLimits(onlyContainer(podSet), entry, context)],
       });
     }
+    for (const { at } of requestsAccelerators(podSet)
+      ? unreadAnnotations(podSet).filter(({ about }) => about === 'nodes')
+      : [])
+      context.report({
+        severity: 'warning',
+        message: `${keyOf(at)} is a label of nodes: as an annotation of a pod, it selects none`,
+        span: keySpanOf(at),
+      });
     for (const entry of podLevelResources(podSet)) {
       context.report({
         message: `${shorten(keyOf(entry), 60)} is in the pod's own resources, which accept no accelerators: no container gets it`,
