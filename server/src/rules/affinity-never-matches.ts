@@ -110,9 +110,9 @@ function checkNumbers({ key, values }: Selector, { report }: PodSetContext): voi
   const unit = isMebibyteLabel(key) ? ' of MiB' : '';
   for (const { value, at } of values) {
     const rest = /^\d+$/.test(value)
-      ? `is in MiB, and no node has ${value}`
-      : `is a whole number${unit}, not "${shorten(value, 20)}"`;
-    report({ message: `${key} ${rest}: no node matches, and the pod stays Pending`, span: spanOf(at) });
+      ? `is in MiB, not in GB: no node has ${value}`
+      : `is a whole number${unit}, not "${shorten(value, 20)}": no node matches`;
+    report({ message: `${key} ${rest}, and the pod stays Pending`, span: spanOf(at) });
   }
 }
 
@@ -149,9 +149,9 @@ function checkTerms(podSet: PodSet, context: PodSetContext): void {
         span: spanOf(value),
       });
     for (const { value, effect } of gigabytes(expression)) {
-      const then = effect === 'all' ? 'every node matches' : 'no node matches, and the pod stays Pending';
+      const then = effect === 'all' ? 'excludes no node' : 'matches no node, and the pod stays Pending';
       report({
-        message: `${asText(getIn(expression, 'key'))} is in MiB, and ${asText(getIn(expression, 'operator'))} ${asText(value)} means ${asText(value)} MiB: ${then}`,
+        message: `${asText(getIn(expression, 'key'))} is in MiB, not in GB: ${asText(getIn(expression, 'operator'))} ${asText(value)} ${then}`,
         span: spanOf(value),
       });
     }

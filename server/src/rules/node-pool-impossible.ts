@@ -117,10 +117,10 @@ function checkMemory(requirement: Cursor, { report }: RuleContext): void {
   const [effect] = effects;
   // One of several values may be correct.
   if (term === undefined || effect === undefined || effects.includes(undefined) || isUnseen(requirement)) return;
-  const then = effect === 'all' ? 'every machine has more' : 'the pool never starts a node';
+  const then = effect === 'all' ? 'excludes no machine' : 'matches none, and the pool never starts a node';
   report({
     severity: 'warning',
-    message: `${shorten(term.key, 50)} is in MiB, and ${operator} ${shorten(term.values.join(', '), 20)} means so many MiB: ${then}`,
+    message: `${shorten(term.key, 50)} is in MiB, not in GB: ${operator} ${shorten(term.values.join(', '), 20)} ${then}`,
     span: spanOf(getIn(requirement, 'values') ?? requirement),
   });
 }

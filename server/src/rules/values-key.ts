@@ -2,6 +2,7 @@ import { type ApiType, knownAccelerator } from '../catalog/index.ts';
 import type { ApiHolder } from '../evidence/api-problems.ts';
 import { expectedWords, writtenWords } from '../evidence/api-words.ts';
 import { type UnreadKey, unreadKeys, writtenChart } from '../evidence/chart-keys.ts';
+import { nestedResources } from '../evidence/nested-resources.ts';
 import { inlineValues } from '../model/inline-values.ts';
 import { mayBeValues } from '../model/values.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -23,14 +24,14 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type Report } from './rule.ts';
 
 /**
- * A key in the values of a well-known chart is misspelled, in the wrong place, or from another version.
+ * A key in the values of a chart is misspelled, in the wrong place, or from another version.
  *
  * ## Why
  *
  * Helm ignores keys that a chart does not read: a GPU that is switched on at the wrong level is never requested, and a volume under another
  * key is never mounted. Some charts have a schema with which Helm rejects such values. The charts are those of Ollama, Open WebUI, JupyterHub, Ray
  * clusters, vLLM's production stack, NIM, NVIDIA's GPU operator, device plugin and DCGM exporter, Jellyfin, Plex, Frigate, Immich, LocalAI, and
- * app-template.
+ * app-template. In the values of any chart, `resources` within `resources` is a level too many.
  *
  * ```yaml invalid
  * ollama:
@@ -74,11 +75,13 @@ export default defineRule({
     const root = document.root === null ? undefined : rootCursor(document.root);
     if (root === undefined || !mayBeValues(root)) return;
     for (const found of unreadKeys(root, document)) report(describe(found, document));
+    for (const inner of nestedResources(root)) report(describeNested(inner));
   },
   manifest(manifest, { document, report }) {
     for (const { values, chart } of inlineValues(manifest)) {
       const { root } = manifest;
       for (const found of unreadKeys(values, document, writtenChart(root, chart))) report(describe(found, document));
+      for (const inner of nestedResources(values)) report(describeNested(inner));
     }
   },
 });
@@ -129,6 +132,14 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
         message: `In the ${chart} chart, ${key} must be ${formWords(meant.type, at)}`,
       };
   }
+}
+
+function describeNested(inner: Cursor): Report {
+  return {
+    message:
+      'resources is in resources, which has limits and requests: no container gets the GPU, unless the chart reads it so',
+    span: keySpanOf(inner),
+  };
 }
 
 /** What a value must be, what it is, and what follows. */
