@@ -59,6 +59,7 @@ export const exempt: Readonly<Record<string, string>> = {
   'disaggregation-incomplete':
     'Hardly any manifest of the fixtures has servers for prefill and for decoding in one object.',
   'notebook-without-volume': 'Any notebook without a volume has it, so there is hardly a clean one to plant it in.',
+  'mps-pipe-missing': 'Whether the image starts the daemon of MPS itself is rarely known of the images of fixtures.',
   'policy-dns': 'No clean fixture has a NetworkPolicy.',
   'instance-retired': 'On a retired machine, most programs also find a card that is too old for them.',
   'metrics-off': 'Hardly any clean manifest has one of its servers with annotations for Prometheus.',

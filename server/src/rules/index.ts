@@ -104,6 +104,7 @@ import modelPathNotMounted from './model-path-not-mounted.ts';
 import modelUri from './model-uri.ts';
 import modelVolumeTooSmall from './model-volume-too-small.ts';
 import modelVolumeUnused from './model-volume-unused.ts';
+import mpsPipeMissing from './mps-pipe-missing.ts';
 import nameInvalid from './name-invalid.ts';
 import ncclDisabled from './nccl-disabled.ts';
 import nimWithoutKey from './nim-without-key.ts';
@@ -314,6 +315,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['model-uri', modelUri],
   ['model-volume-too-small', modelVolumeTooSmall],
   ['model-volume-unused', modelVolumeUnused],
+  ['mps-pipe-missing', mpsPipeMissing],
   ['name-invalid', nameInvalid],
   ['nccl-disabled', ncclDisabled],
   ['nim-without-key', nimWithoutKey],
