@@ -18,7 +18,7 @@ import {
   type Located,
   spanOf,
 } from '../yaml/cursor.ts';
-import { replaceScalar } from '../yaml/edit.ts';
+import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -93,13 +93,30 @@ export default defineRule({
   severity: 'warning',
   podSet(podSet, context) {
     if (!isPodSpec(podSet, context.workload)) return;
-    for (const selector of podSet.selectors) if (isNumberLabel(selector.key)) checkNumbers(selector, context);
+    for (const selector of podSet.selectors) {
+      if (isNumberLabel(selector.key)) checkNumbers(selector, context);
+      if (selector.from === 'nodeSelector' && /^(?:nodeName|hostname)$/.test(selector.key))
+        checkName(selector, context);
+    }
     for (const { key, values } of podSet.selectors)
       if (key === 'kubernetes.io/hostname' && values.every(isMixedCase))
         for (const value of values) checkCase(value, context);
     if (hasAffinityOrSpread(podSet.pod)) checkTerms(podSet, context);
   },
 });
+
+/** Reports the name of a node under a key that is no label of nodes by default. */
+function checkName({ key, values, at }: Selector, { document, report }: PodSetContext): void {
+  if (values.some((value) => isUnknown(value.at))) return;
+  const what = key === 'nodeName' ? 'a field of the pod' : 'not a default label';
+  report({
+    // An administrator may have labeled the nodes so.
+    ...(key === 'hostname' && { severity: 'info' as const }),
+    message: `${key} is ${what}, and nodes have their name in kubernetes.io/hostname: without such a label, the pod stays Pending`,
+    span: keySpanOf(at),
+    fixes: () => [fix('Select by kubernetes.io/hostname', 'unsafe', renameKey(document, at, 'kubernetes.io/hostname'))],
+  });
+}
 
 /** Reports values that the label of a number never has. */
 function checkNumbers({ key, values }: Selector, { report }: PodSetContext): void {
