@@ -20,15 +20,16 @@ import {
 } from '../yaml/cursor.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
- * An affinity or a spread constraint that matches nothing: a comparison with a value that is not a whole number, or labels that the object's own pods do not have.
+ * A selector, an affinity or a spread constraint that matches nothing: a number in another unit or form, or labels that nodes or the object's own pods do not have.
  *
  * ## Why
  *
  * `Gt` and `Lt` compare whole numbers only. With "40Gi" or "1.5", the API server accepts the pod, and no node matches: it stays Pending.
- * The label nvidia.com/gpu.memory is in MiB, without a unit, and hostnames are lowercase. An anti-affinity that should spread the pods of a job but selects another
+ * The label nvidia.com/gpu.memory is in MiB, without a unit, so "40" is less than any GPU has. Hostnames are lowercase, and a node has its name in
+ * kubernetes.io/hostname, not in nodeName. GKE labels spot nodes with `gke-spot: "true"`, and other nodes not with "false". An anti-affinity that should spread the pods of a job but selects another
  * job's name spreads nothing, and neither does a constraint without a selector: a selector that is absent matches no pods.
  *
  * ```yaml invalid
@@ -81,7 +82,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templates, and for selectors of pods whose value does not resemble that of the object's own pods.
+ * For templates, for numbers next to a right one, and for selectors of pods whose value does not resemble that of the object's own pods.
  *
  * ## Sources
  *
@@ -91,10 +92,16 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'placement',
   severity: 'warning',
+  manifest({ kind, root }, context) {
+    if (kind !== 'ResourceFlavor') return;
+    for (const at of placesAt(root, 'spec.nodeLabels.*'))
+      checkSpot(keyOf(at), [{ value: asText(at) ?? '', at }], context);
+  },
   podSet(podSet, context) {
     if (!isPodSpec(podSet, context.workload)) return;
     for (const selector of podSet.selectors) {
       if (isNumberLabel(selector.key)) checkNumbers(selector, context);
+      checkSpot(selector.key, selector.values, context);
       if (selector.from === 'nodeSelector' && /^(?:nodeName|hostname)$/.test(selector.key))
         checkName(selector, context);
     }
@@ -104,6 +111,20 @@ export default defineRule({
     if (hasAffinityOrSpread(podSet.pod)) checkTerms(podSet, context);
   },
 });
+
+/** Reports a value for nodes that do not have the label. https://cloud.google.com/kubernetes-engine/docs/concepts/spot-vms */
+function checkSpot(key: string, values: readonly Located<string>[], { report }: RuleContext): void {
+  const label = /^cloud\.google\.com\/(gke-(?:spot|preemptible))$/.exec(key)?.[1];
+  if (label === undefined) return;
+  if (values.every(({ value, at }) => value === 'false' && !isUnknown(at)))
+    for (const { at } of values)
+      report({
+        // Autopilot and administrators may give other nodes the label.
+        severity: 'info',
+        message: `GKE gives ${label} only to nodes that are ${label === 'gke-spot' ? 'spot' : 'preemptible'}, as true: others have no "false"; exclude them by DoesNotExist`,
+        span: spanOf(at),
+      });
+}
 
 /** Reports the name of a node under a key that is no label of nodes by default. */
 function checkName({ key, values, at }: Selector, { document, report }: PodSetContext): void {

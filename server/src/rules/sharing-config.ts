@@ -125,8 +125,10 @@ function describeUncreated({ at, lacks }: UncreatedConfig): Report {
 }
 
 function check(config: EmbeddedConfig, context: Pick<DocumentContext, 'report'>): void {
-  const timeSlicing = getIn(config.root, 'sharing', 'timeSlicing');
-  const mps = getIn(config.root, 'sharing', 'mps');
+  // The plugin, as Go does, ignores case.
+  const [timeSlicing, mps] = ['timeslicing', 'mps'].map((name) =>
+    entries(getIn(config.root, 'sharing')).find((field) => keyOf(field).toLowerCase() === name),
+  );
   checkVersion(config, context);
   checkMethods(config, context);
   checkFlags(config, context);
