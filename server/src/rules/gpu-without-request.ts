@@ -188,7 +188,6 @@ export default defineRule({
       );
     }
 
-    /** Device files of a GPU of the node. */
     function reportMount(): boolean {
       const found = podSet.pods.max === 0 ? undefined : mountedGpu(podSet);
       if (found === undefined || podSet.containers.some(isTool)) return false;
