@@ -62,6 +62,7 @@ export const exempt: Readonly<Record<string, string>> = {
   'mps-pipe-missing': 'Whether the image starts the daemon of MPS itself is rarely known of the images of fixtures.',
   'policy-dns': 'No clean fixture has a NetworkPolicy.',
   'instance-retired': 'On a retired machine, most programs also find a card that is too old for them.',
+  'host-path-any-node': 'Hardly any clean manifest has a folder of its node and selects no node.',
   'metrics-off': 'Hardly any clean manifest has one of its servers with annotations for Prometheus.',
   'experiment-invalid': 'No manifest of the fixtures is an Experiment of Katib.',
   'identical-runs': 'Copies of a pod also share its volumes and ports, which other rules report.',
