@@ -2,7 +2,7 @@ import type { SimpleCommand, Word } from '../command/shell.ts';
 import { commandsIn } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { isIn } from '../rewrite/mount-claim.ts';
-import { getIn, isIncomplete, isUnseen, keyOf } from '../yaml/cursor.ts';
+import { asText, getIn, isIncomplete, isUnseen, keyOf } from '../yaml/cursor.ts';
 import { dataPlaces } from './progress-volumes.ts';
 import { mayMountMore, outlivesNode, volumeNamed } from './volume-lifetime.ts';
 
@@ -30,8 +30,10 @@ export function unsharedMount(podSet: PodSet, { podSets }: Workload): UnsharedMo
     return undefined;
   for (const { name, mountPath } of first.volumeMounts) {
     const volume = volumeNamed(master, name);
-    if (volume === undefined || mountPath === '/' || own.volumeMounts.some((one) => overlaps(one.mountPath, mountPath)))
-      continue;
+    const isThere = own.volumeMounts.some(
+      (one) => overlaps(one.mountPath, mountPath) || isSame(one.name, podSet, name, master),
+    );
+    if (volume === undefined || mountPath === '/' || isThere) continue;
     const holdsCode = volume.source === 'configMap' && isIn(program.text, mountPath);
     if (holdsCode) return { container: own, owner: master.name, mountPath, word: program };
     if (!outlivesNode(volume.source, volume.at)) continue;
@@ -40,6 +42,14 @@ export function unsharedMount(podSet: PodSet, { podSets }: Workload): UnsharedMo
     if (isForData) return { container: own, owner: master.name, mountPath, word: wordIn(own, mountPath) };
   }
   return undefined;
+}
+
+/** Whether two roles have one volume, perhaps at different paths. */
+function isSame(one: string, podSet: PodSet, other: string, ofOther: PodSet): boolean {
+  const [claim, claimOfOther] = [volumeNamed(podSet, one), volumeNamed(ofOther, other)].map((volume) =>
+    asText(getIn(volume?.at, 'persistentVolumeClaim', 'claimName')),
+  );
+  return one === other || (claim !== undefined && claim === claimOfOther);
 }
 
 function overlaps(one: string, other: string): boolean {
