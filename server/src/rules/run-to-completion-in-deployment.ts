@@ -13,10 +13,20 @@ import { kindOf, likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { once } from '../model/once.ts';
 import { commandsIn, imageUseOf, processInput } from '../model/process-input.ts';
-import type { Container, Workload } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  items,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
@@ -31,7 +41,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * nvidia-smi restarts endlessly, with growing pauses, and its GPU is never released. A Job runs it once. An image such as `nvidia/cuda` or
  * `pytorch/pytorch` without a command starts a shell, which ends at once, as does the command `bash` without `stdin`. Daemons such as `ray start` and `sshd` go to the background:
  * their container ends unless `--block` or `-D` keeps them in the foreground. A Pod without a restartPolicy is restarted in the same way: training
- * starts over, and a server that `timeout` ends comes back. So are the pods of a Volcano Job, which never ends then.
+ * starts over, and a server that `timeout` ends comes back. So are the pods of a Volcano Job and the master of a PyTorchJob with `Always`, which
+ * never end then.
  *
  * ```yaml invalid
  * apiVersion: apps/v1
@@ -89,7 +100,10 @@ export default defineRule({
   topic: 'other',
   severity: 'warning',
   wasteful: true,
-  podSet: reportTask,
+  podSet(podSet, context) {
+    reportTask(podSet, context);
+    reportRole(podSet, context);
+  },
   container(container, context) {
     const { workload, podSet } = context;
     // A count that the API server rejects is reported by itself.
@@ -117,6 +131,27 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a role of one of Kubeflow's jobs whose containers the kubelet starts again whenever they end, although the job ends with its pods. */
+function reportRole({ pod, name, pods, accelerators }: PodSet, { document, workload, report }: PodSetContext): void {
+  const role = pod.parent?.parent;
+  const policy = getIn(role, 'restartPolicy');
+  if (policy === undefined || asText(policy) !== 'Always' || isTemplated(policy) || workload.partial) return;
+  if (accelerators.length === 0 || pods.max === 0 || !/^(?:pytorch|tf|jax|paddle)ReplicaSpecs$/.test(roleField(role)))
+    return;
+  // The job ends with its first rank; parameter servers stay until then.
+  const ends = workload.podSets.find((one) => /^(?:master|chief)$/i.test(one.name)) ?? workload.podSets[0];
+  if (ends?.name !== name || !/^(?:master|chief|worker)$/i.test(name) || isExempt(workload)) return;
+  report({
+    message: `restartPolicy Always starts ${shorten(name, 30)} again after it has succeeded: the job never ends and keeps its accelerators`,
+    span: spanOf(policy),
+    fixes: () => [fix('Set restartPolicy to OnFailure', 'unsafe', replaceScalar(document, policy, 'OnFailure'))],
+  });
+}
+
+function roleField(role: Cursor | undefined): string {
+  return role?.parent === undefined ? '' : keyOf(role.parent);
+}
 
 /** Reports a task of a job that ends with its pods, if the kubelet starts their containers again whenever they end. */
 function reportTask(podSet: PodSetContext['podSet'], { document, workload, report }: PodSetContext): void {
