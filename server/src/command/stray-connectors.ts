@@ -1,5 +1,6 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import { lexShell } from './shell-lexer.ts';
+import { parseScript } from './shell-parser.ts';
 
 /** A `&&`, `||` or `|` without a command on one of its sides: no shell reads the script beyond it. */
 export interface StrayConnector {
@@ -38,4 +39,14 @@ export function strayConnector(text: string): StrayConnector | undefined {
     isNewLine = false;
   }
   return last;
+}
+
+/**
+ * What a script opens and never closes, so that the shell rejects it. Not for here-documents, which the end of the script closes, for `case`, whose
+ * patterns have single parentheses, and for `$$(...)`, which Kubernetes changes first.
+ */
+export function neverClosed(text: string): 'quote' | 'statement' | undefined {
+  if (text.length > 20_000 || /<<|\bcase\b|\$\$\(/.test(text)) return undefined;
+  if (!lexShell(text, 0).complete) return 'quote';
+  return parseScript(text, 0).complete ? undefined : 'statement';
 }

@@ -1,5 +1,5 @@
 import { allCommands, baseName, type SimpleCommand, type Word } from '../command/shell.ts';
-import { strayConnector } from '../command/stray-connectors.ts';
+import { neverClosed, strayConnector } from '../command/stray-connectors.ts';
 import { innerScript } from '../command/wrappers.ts';
 import { joinedLine, startsCommand } from '../evidence/folded-lines.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
@@ -29,7 +29,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * after it, or with a comment between the lines, the program runs without its other flags, and the shell then looks for a
  * program named `--epochs`. In YAML, `>` joins lines only if they have the same indentation. Lines that YAML joins need no backslash: it would
  * make the space after it a part of the next word. Commands that YAML joins become arguments of the first one and never run, and a comment swallows them. A
- * `&&` at the start of a line or at the end of the script is a syntax error.
+ * `&&` at the start of a line or at the end of the script is a syntax error, and so is a quote or an `if` that never ends.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -77,7 +77,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templates, for scripts that cannot be read as a whole, and for pods without accelerators. In the values of charts, joined lines are a
+ * For templates, for other scripts that cannot be read as a whole, and for pods without accelerators. In the values of charts, joined lines are a
  * warning.
  *
  * ## Sources
@@ -135,15 +135,26 @@ export default defineRule({
   },
 });
 
-/** Reports a `&&` without a command before or behind it. */
+/** Reports a `&&` without a command before or behind it, and what is never closed. */
 function reportStray(
   lines: Container['args'],
   { document, report }: Pick<PodSetContext, 'document' | 'report'>,
 ): boolean {
   const inner = lines.length < 2 ? undefined : innerScript(lines.map(({ value }) => value));
   const line = inner?.launcher === 0 ? lines[inner.from] : undefined;
-  if (line === undefined || line.at.node.kind !== 'scalar' || !/&&|\|/.test(line.value)) return false;
-  const found = strayConnector(line.value);
+  if (line === undefined || line.at.node.kind !== 'scalar') return false;
+  const open = /["'`({]|\b(?:if|for|while|until|done|fi)\b/.test(line.value) ? neverClosed(line.value) : undefined;
+  if (open !== undefined) {
+    const what =
+      open === 'quote' ? 'A quote or an expansion of this script is' : 'An if, a loop or a bracket of this script is';
+    report({
+      severity: 'warning',
+      message: `${what} never closed: the shell rejects it as a syntax error`,
+      span: spanOf(line.at),
+    });
+    return true;
+  }
+  const found = /&&|\|/.test(line.value) ? strayConnector(line.value) : undefined;
   if (found === undefined) return false;
   const { text, start, place } = found;
   const what =
