@@ -43,10 +43,11 @@ export function strayConnector(text: string): StrayConnector | undefined {
 
 /**
  * What a script opens and never closes, so that the shell rejects it. Not for here-documents, which the end of the script closes, for `case`, whose
- * patterns have single parentheses, and for `$$(...)`, which Kubernetes changes first.
+ * patterns have single parentheses, and for `$$(...)` and `${DOLLAR}(...)`, which something
+ * changes first.
  */
 export function neverClosed(text: string): 'quote' | 'statement' | undefined {
-  if (text.length > 20_000 || /<<|\bcase\b|\$\$\(/.test(text)) return undefined;
+  if (text.length > 20_000 || /<<|\bcase\b|\$\$\(|\$\{?\w+\}?\(/.test(text)) return undefined;
   if (!lexShell(text, 0).complete) return 'quote';
   return parseScript(text, 0).complete ? undefined : 'statement';
 }
