@@ -1,11 +1,14 @@
 import { titleOf } from '../catalog/program-records.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
+import { programWords } from '../command/programs.ts';
+import { baseName } from '../command/shell.ts';
 import { commandsIn, useOf } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { asBoolean, type Cursor, entries, getIn } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import { listeningPort } from './listening-port.ts';
+import { isHarmless } from './sole-server.ts';
 
 /** What the HTTP server of a container answers. */
 export interface ServerPaths {
@@ -28,7 +31,7 @@ export function serverPaths(container: Container): ServerPaths | undefined {
   const name = image?.value ?? container.repository ?? '';
   if (program === 'ollama') {
     // https://github.com/ollama/ollama/blob/main/server/routes.go
-    if (command.length > 0 || !/(?:^|\/)ollama\/ollama(?:[:@]|$)/.test(name)) return undefined;
+    if ((command.length > 0 && !onlyServes(container)) || !/(?:^|\/)ollama\/ollama(?:[:@]|$)/.test(name)) return undefined;
     const host = env.find((one) => one.name === 'OLLAMA_HOST');
     const isPlain = host === undefined || (host.value !== undefined && !/:|\$/.test(host.value.value));
     return { name: 'Ollama', health: '/', port: isPlain ? '11434' : undefined, status: 404 };
@@ -39,6 +42,17 @@ export function serverPaths(container: Container): ServerPaths | undefined {
     return undefined;
   const own = /--port[= ]+["']?(\d+)/.exec(words)?.[1];
   return { name: 'vLLM', health: '/health', port: own ?? (/--port/.test(words) ? undefined : '8000'), status: 404 };
+}
+
+/** Whether a script starts Ollama, and nothing else that could answer requests. */
+function onlyServes(container: Container): boolean {
+  const commands = commandsIn(container);
+  const words = commands.map((one) => programWords(one));
+  const isOllama = ([name = '']: readonly string[]) => baseName(name) === 'ollama';
+  return (
+    words.some((one) => isOllama(one) && one[1] === 'serve') &&
+    commands.every((one, at) => isHarmless(one) || isOllama(words[at] ?? []))
+  );
 }
 
 /**
