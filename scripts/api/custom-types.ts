@@ -183,9 +183,9 @@ export const customTypes: Readonly<Record<string, string>> = {
   KnativeRevision:
     '+PodSpec containerConcurrency:i timeoutSeconds:i responseStartTimeoutSeconds:i idleTimeoutSeconds:i',
   ScaledObject: object('ScaledObjectSpec'),
-  ScaledObjectSpec:
-    'scaleTargetRef!:ScaledTarget pollingInterval:i initialCooldownPeriod:i cooldownPeriod:i idleReplicaCount:i minReplicaCount:i maxReplicaCount:i advanced:* triggers!:* fallback:*',
-  ScaledTarget: 'name! apiVersion kind envSourceContainerName',
+  // keda-field-name reports its unknown fields.
+  ScaledObjectSpec: '~ scaleTargetRef!:ScaledTarget',
+  ScaledTarget: '~ name!',
   ScaledJob: object('ScaledJobSpec'),
   ScaledJobSpec:
     'jobTargetRef!:JobSpec pollingInterval:i successfulJobsHistoryLimit:i failedJobsHistoryLimit:i rolloutStrategy rollout:* envSourceContainerName minReplicaCount:i maxReplicaCount:i scalingStrategy:* triggers!:*',
