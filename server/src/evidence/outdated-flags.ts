@@ -65,7 +65,14 @@ export function outdatedFlags(program: string, flags: readonly Flag[], container
   const written = flags.filter(({ isVariable, word }) => !isVariable && word.text.startsWith('-'));
   const unknown = written.flatMap((flag) =>
     never.get(program)?.has(flag.name) === true || (program === 'vllm' && neverOfVllm(flag.name, container))
-      ? [{ flag, problem: `${titleOf(program)} has no flag --${flag.written}`, isCertain: true, canGo: true }]
+      ? [
+          {
+            flag,
+            problem: `${program === 'llama-server' ? 'The server of llama.cpp' : titleOf(program)} has no flag --${flag.written}`,
+            isCertain: true,
+            canGo: true,
+          },
+        ]
       : [],
   );
   if (program === 'llama-server')

@@ -104,9 +104,9 @@ function checkKubeAi(spec: Cursor, { report }: DocumentContext): void {
 
 function kubeAiProblem(scheme: string, engine: string | undefined, isCached: boolean): string | undefined {
   if (scheme === 'ollama' && engine !== undefined && engine !== 'OLlama')
-    return `is only for the engine OLlama: ${shorten(engine, 20)} finds no model`;
+    return `is only for the engine OLlama: ${shorten(engine, 20)} cannot load the model`;
   if (scheme === 'hf' && engine === 'OLlama')
-    return "is not in Ollama's library, from which the engine OLlama downloads";
+    return "is not in Ollama's library: the engine OLlama cannot download the model";
   if (isCached && (scheme === 'ollama' || scheme === 'pvc'))
     return 'cannot have a cacheProfile: the API server rejects the Model';
   return !isCached && (scheme === 'gs' || scheme === 'oss')
