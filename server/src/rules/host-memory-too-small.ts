@@ -134,7 +134,13 @@ export default defineRule({
     const [request] = requests;
     const gpus = request?.form === 'whole' ? Math.max(request.count ?? 1, 1) : 1;
     const user = trains ? undefined : frameworkUser(container, workload);
-    if (!trains && user === undefined && bytes <= leastOfProgram && mayCompute(container, workload)) {
+    if (
+      !trains &&
+      user === undefined &&
+      bytes <= leastOfProgram &&
+      bytes >= leastWithUnit &&
+      mayCompute(container, workload)
+    ) {
       report({
         severity: 'info',
         message: `${written} is likely too small for a program on a GPU: its libraries take more of the node's memory before they load any data`,
@@ -156,7 +162,7 @@ export default defineRule({
 function checkOwnNeeds(container: Container, limit: Cursor, bytes: number, context: PodSetContext): boolean {
   const written = `A memory limit of ${shorten(asText(limit) ?? '', 20)}`;
   const isHead = bytes <= leastOfHead && isRayHead(container, context);
-  const named = bytes <= leastOfEngine ? serverOf(container) : undefined;
+  const named = bytes >= leastWithUnit && bytes <= leastOfEngine ? serverOf(container) : undefined;
   const isEngine = engines.has(named ?? '');
   const server = isEngine || bytes <= leastOfServer ? named : undefined;
   if (!isHead && server === undefined) return false;
@@ -182,7 +188,7 @@ function checkOllama(container: Container, limit: Cursor, bytes: number, context
     container.env.some(({ name }) => name.startsWith('NVIDIA_')) ||
     seesDevicesOfNode(podSet);
   const pulled = mayHaveGpu ? undefined : modelsOfOllama(container, podSet);
-  if (pulled === undefined || pulled.more > 0 || pulled.gib * 2 ** 30 <= bytes) return false;
+  if (pulled === undefined || pulled.more > 0 || bytes < leastWithUnit || pulled.gib * 2 ** 30 <= bytes) return false;
   report({
     message: `A memory limit of ${shorten(asText(limit) ?? '', 20)} is less than the ${formatGiB(pulled.gib)} GiB of weights of ${shorten(pulled.model, 24)}: on the CPU, ollama fails to load them or reads them again for each token`,
     span: spanOf(limit),
@@ -319,6 +325,9 @@ const leastOfServer = 2 ** 28;
 const leastOfEngine = 2 ** 31;
 
 const engines = wordSet('vllm sglang');
+
+/** Smaller amounts lack their unit, which another rule reports. */
+const leastWithUnit = 2 ** 24;
 
 /** Less than CUDA or ROCm take with the libraries of any framework. It is also the default of many editors' snippets: 128Mi. */
 const leastOfProgram = 2 ** 28;
