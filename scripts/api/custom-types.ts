@@ -184,8 +184,9 @@ export const customTypes: Readonly<Record<string, string>> = {
     '+PodSpec containerConcurrency:i timeoutSeconds:i responseStartTimeoutSeconds:i idleTimeoutSeconds:i',
   ScaledObject: object('ScaledObjectSpec'),
   // keda-field-name reports its unknown fields.
-  ScaledObjectSpec: '~ scaleTargetRef!:ScaledTarget',
-  ScaledTarget: '~ name!',
+  ScaledObjectSpec:
+    '~ scaleTargetRef!:ScaledTarget pollingInterval:i initialCooldownPeriod:i cooldownPeriod:i idleReplicaCount:i minReplicaCount:i maxReplicaCount:i advanced:* triggers:* fallback:*',
+  ScaledTarget: '~ apiVersion kind name! envSourceContainerName',
   ScaledJob: object('ScaledJobSpec'),
   ScaledJobSpec:
     'jobTargetRef!:JobSpec pollingInterval:i successfulJobsHistoryLimit:i failedJobsHistoryLimit:i rolloutStrategy rollout:* envSourceContainerName minReplicaCount:i maxReplicaCount:i scalingStrategy:* triggers!:*',
