@@ -7,6 +7,7 @@ import { isShell } from '../command/wrappers.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { usesGpus } from '../evidence/gpu-users.ts';
 import { processInput, serverOfImage } from '../evidence/launch.ts';
+import { lackingStart } from '../evidence/repeated-entrypoint.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
@@ -188,7 +189,16 @@ function reportNoProgram({ args, image, at }: Container, { workload, podSet, rep
   if (isTemplated(first.at) || isTemplated(image.at) || isIncomplete(at) || workload.byShape || workload.partial)
     return false;
   const isOpen = /(?:^|\/)bash(?:$|[:@])/.test(image.value) || usesShell(workload);
-  if (isOpen || !(startsShell(image.value) || /(?:^|\/)vllm\/vllm-tpu(?=$|[:@])/.test(image.value))) return false;
+  // server-flag reports the images of servers and frameworks.
+  if (
+    isOpen ||
+    lackingStart(
+      image.value,
+      args.map(({ value }) => value),
+    ) !== undefined
+  )
+    return false;
+  if (!(startsShell(image.value) || /(?:^|\/)vllm\/vllm-tpu(?=$|[:@])/.test(image.value))) return false;
   if (!/^--?[a-zA-Z][\w-]*(?:$|=| )|^[\w-]+\.py$/.test(first.value)) return false;
   report({
     message: `${shorten(image.value, 50)} starts no program of its own, so it runs "${shorten(first.value, 30)}" as one: the container never starts; set command`,
