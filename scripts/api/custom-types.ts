@@ -28,7 +28,6 @@ export const customKinds: Readonly<Record<string, string>> = {
   'karpenter.k8s.aws/v1/EC2NodeClass': 'EC2NodeClass',
   'karpenter.sh/v1/NodePool': 'NodePool',
   'keda.sh/v1alpha1/ScaledJob': 'ScaledJob',
-  'keda.sh/v1alpha1/ScaledObject': 'ScaledObject',
   'kubeai.org/v1/Model': 'KubeAIModel',
   'kubeflow.org/v1/JAXJob': 'JAXJob',
   'kubeflow.org/v1/Notebook': 'Notebook',
@@ -182,11 +181,6 @@ export const customTypes: Readonly<Record<string, string>> = {
   KnativeTemplate: 'metadata:ObjectMeta spec:KnativeRevision',
   KnativeRevision:
     '+PodSpec containerConcurrency:i timeoutSeconds:i responseStartTimeoutSeconds:i idleTimeoutSeconds:i',
-  ScaledObject: object('ScaledObjectSpec'),
-  // keda-field-name reports its unknown fields.
-  ScaledObjectSpec:
-    '~ scaleTargetRef!:ScaledTarget pollingInterval:i initialCooldownPeriod:i cooldownPeriod:i idleReplicaCount:i minReplicaCount:i maxReplicaCount:i advanced:* triggers:* fallback:*',
-  ScaledTarget: '~ apiVersion kind name! envSourceContainerName',
   ScaledJob: object('ScaledJobSpec'),
   ScaledJobSpec:
     'jobTargetRef!:JobSpec pollingInterval:i successfulJobsHistoryLimit:i failedJobsHistoryLimit:i rolloutStrategy rollout:* envSourceContainerName minReplicaCount:i maxReplicaCount:i scalingStrategy:* triggers!:*',
