@@ -31,7 +31,8 @@ export function serverPaths(container: Container): ServerPaths | undefined {
   const name = image?.value ?? container.repository ?? '';
   if (program === 'ollama') {
     // https://github.com/ollama/ollama/blob/main/server/routes.go
-    if ((command.length > 0 && !onlyServes(container)) || !/(?:^|\/)ollama\/ollama(?:[:@]|$)/.test(name)) return undefined;
+    if ((command.length > 0 && !onlyServes(container)) || !/(?:^|\/)ollama\/ollama(?:[:@]|$)/.test(name))
+      return undefined;
     const host = env.find((one) => one.name === 'OLLAMA_HOST');
     const isPlain = host === undefined || (host.value !== undefined && !/:|\$/.test(host.value.value));
     return { name: 'Ollama', health: '/', port: isPlain ? '11434' : undefined, status: 404 };

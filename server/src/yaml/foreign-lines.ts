@@ -6,7 +6,13 @@ import type { Span } from './span.ts';
  * a Markdown page, the header of a diff, or a shell command around the YAML.
  */
 export function foreignLine(text: string, errorStart: number): YamlProblem | undefined {
-  return mergeConflict(text) ?? heredoc(text, errorStart) ?? firstCommand(text) ?? lineOf(text, diffHeader) ?? lineOf(text, fence);
+  return (
+    mergeConflict(text) ??
+    heredoc(text, errorStart) ??
+    firstCommand(text) ??
+    lineOf(text, diffHeader) ??
+    lineOf(text, fence)
+  );
 }
 
 /** The first marker that a merge left, at the start of a line. It is an error in a template, too. */

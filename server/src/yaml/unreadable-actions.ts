@@ -24,7 +24,8 @@ const isHelm = /\{\{[^}]*[\s(]\.(?:Values|Release|Chart)\b/;
 /** Words of other template languages, at the start of an action. */
 const foreignWord = /^\{\{-?\s*(end(?:if|for|range|with)|el(?:se|s)?if)(?![\w-])/;
 
-const mayBeUnreadable = /\{\{-?\s*(?:end(?:if|for|range|with)|el(?:se|s)?if)\b|\.Values[\w.]*[-/]|\{\{-[^\s}]|\{\{-?\s+\/\*|\*\/\s+\}\}/;
+const mayBeUnreadable =
+  /\{\{-?\s*(?:end(?:if|for|range|with)|el(?:se|s)?if)\b|\.Values[\w.]*[-/]|\{\{-[^\s}]|\{\{-?\s+\/\*|\*\/\s+\}\}/;
 
 function problemIn(action: string): (Span & { readonly message: string }) | undefined {
   const why = 'Helm fails to read the chart';
