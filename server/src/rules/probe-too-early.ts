@@ -207,7 +207,7 @@ function slowStart(
   budget: number,
 ): { readonly what: string; readonly downloads: ModelLoader['downloads'] } | undefined {
   const { model, weightsGiB } = loader;
-  const name = model === undefined || weightsGiB === undefined ? 'a model' : shorten(lastPart(model), 40);
+  const name = model === undefined || weightsGiB === undefined ? 'a model' : shorten(lastPart(model), 30);
   const loads = loader.downloads === 'each' ? 'downloading and loading' : 'loading';
   // Loading from a full volume is certain; downloading to it first is not.
   for (const downloads of loader.downloads === 'first' ? [undefined, 'first' as const] : [loader.downloads]) {
