@@ -15,6 +15,7 @@ const reason = existsSync(corpus) ? '' : ' (skipped: ../shared/corpus/dev is mis
  */
 const allowedPairs: ReadonlyMap<string, string> = new Map([
   ['cpu-image-with-gpu + image-not-pinned', 'the tag is mutable, and it is not built for GPUs'],
+  ['cpu-image-with-gpu + model-volume-unused', 'the image is not built for the GPU, and nothing keeps its models'],
   ['cpu-image-with-gpu + run-to-completion-in-deployment', 'the image is not built for GPUs, and its program ends'],
   ['image-not-pinned + run-to-completion-in-deployment', 'the tag is mutable, and the program of the image ends'],
   ['image-invalid + run-to-completion-in-deployment', 'the image is gone, and its program ends'],

@@ -1,4 +1,5 @@
 import { imageParts, isPublishedAs } from '../catalog/images.ts';
+import { unpublishedName } from '../catalog/published-names.ts';
 import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
@@ -12,10 +13,10 @@ import { mayHaveVariables, mayRunMore } from './launch.ts';
 import { namedSettings } from './settings-files.ts';
 import { volumeNamed } from './volume-lifetime.ts';
 
-/** Whether every repository of that name has required a license since it exists. Gemma 4 is open. */
+/** Whether every repository of that name has required a license since it exists, and one exists. Gemma 4 is open. */
 export function isGated(name: string): boolean {
   const [owner = '', repository = '', ...more] = name.toLowerCase().split('/');
-  if (more.length > 0) return false;
+  if (more.length > 0 || unpublishedName(name)?.isOtherFormat === false) return false;
   return owner === 'meta-llama' || gatedNames[owner]?.test(repository) === true;
 }
 

@@ -62,7 +62,8 @@ const none: Fields = new Map();
 
 /** The module of a unit, and what it gets. */
 export function terragruntUnit(text: string): TerragruntUnit {
-  const body = readHcl(`unit {\n${text}\n}`).find(({ type }) => type === 'unit')?.body ?? none;
+  // Indented, because `locals` at the start of a line ends the blocks around it.
+  const body = readHcl(`unit {\n ${text.replaceAll('\n', '\n ')}\n}`).find(({ type }) => type === 'unit')?.body ?? none;
   const block = (name: string) => {
     const [first] = [body.get(name)].flat();
     return isFields(first) ? first : none;
