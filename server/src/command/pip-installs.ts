@@ -40,8 +40,8 @@ export function emptyInstalls(statements: readonly Statement[]): FailingInstall[
 /** Words of scripts that may install somewhere else, or lift the ban. */
 const elsewhere = new RegExp(
   oneOf(
-    'venv virtualenv VIRTUAL_ENV conda mamba pyenv poetry pipx EXTERNALLY-MANAGED BREAK_SYSTEM deadsnakes get-pip',
-    'PATH= PIP_ pip\\.conf pip\\sconfig --target --prefix --root= \\s-t\\s python3?\\.\\d pip3?\\.\\d add-apt-repository',
+    'venv virtualenv VIRTUAL_ENV conda mamba pyenv poetry pipx EXTERNALLY BREAK_SYSTEM deadsnakes get-pip',
+    'PATH= PIP_ pip\\.conf pip3?\\sconfig --target --prefix --root= \\s-t\\s python3?\\.\\d pip3?\\.\\d add-apt-repository',
   ),
 );
 

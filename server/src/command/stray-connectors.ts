@@ -41,13 +41,16 @@ export function strayConnector(text: string): StrayConnector | undefined {
   return last;
 }
 
-/**
- * What a script opens and never closes, so that the shell rejects it. Not for here-documents, which the end of the script closes, for `case`, whose
- * patterns have single parentheses, and for `$$(...)` and `${DOLLAR}(...)`, which something
- * changes first.
- */
+/** Here-documents, which the end of the script closes, and `case`, whose patterns have single parentheses. */
+const unread = /<<|\bcase\b/;
+/** `$$(...)` and `${DOLLAR}(...)`, which something changes first. */
+const changedFirst = /\$\$\(|\$\{?\w+\}?\(/;
+/** Forms of bash whose ends this parser does not know: `time ( )`, `@(a|b)`, `coproc`, quotes and brackets in `${}`, and commands in backquotes within others. */
+const rareForms = /\btime\b|\bcoproc\b|!\s*\(|[?*+@]\(|\\`|\$\{[^}]{0,200}[\\"'{]/;
+
+/** What a script opens and never closes, so that the shell rejects it; undefined if that is uncertain. */
 export function neverClosed(text: string): 'quote' | 'statement' | undefined {
-  if (text.length > 20_000 || /<<|\bcase\b|\$\$\(|\$\{?\w+\}?\(/.test(text)) return undefined;
+  if (text.length > 20_000 || unread.test(text) || changedFirst.test(text) || rareForms.test(text)) return undefined;
   if (!lexShell(text, 0).complete) return 'quote';
   return parseScript(text, 0).complete ? undefined : 'statement';
 }

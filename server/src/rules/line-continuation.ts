@@ -143,7 +143,10 @@ function reportStray(
   const inner = lines.length < 2 ? undefined : innerScript(lines.map(({ value }) => value));
   const line = inner?.launcher === 0 ? lines[inner.from] : undefined;
   if (line === undefined || line.at.node.kind !== 'scalar') return false;
-  const open = /["'`({]|\b(?:if|for|while|until|done|fi)\b/.test(line.value) ? neverClosed(line.value) : undefined;
+  // Others, such as zsh, have more forms.
+  const isKnown = lines.slice(0, inner?.from).some(({ value }) => /^(?:ba|da|a)?sh$/.test(baseName(value)));
+  const mayOpen = isKnown && /["'`({]|\b(?:if|for|while|until|done|fi)\b/.test(line.value);
+  const open = mayOpen ? neverClosed(line.value) : undefined;
   if (open !== undefined) {
     const what =
       open === 'quote' ? 'A quote or an expansion of this script is' : 'An if, a loop or a bracket of this script is';
