@@ -58,16 +58,32 @@ export function joinedLine(
   for (const { words } of allCommands(statements)) {
     const [program] = words;
     if (program === undefined || !takeNone.has(baseName(program.text))) continue;
-    for (const word of words.slice(1)) {
+    const name = baseName(program.text);
+    for (const [index, word] of words.entries()) {
       const line = lines[word.item];
-      if (line === undefined || word.derived === true || !mayStart.test(word.text)) continue;
+      if (index === 0 || line === undefined || word.derived === true || !mayStart.test(word.text)) continue;
+      if (mayTake(name, words.slice(1, index), word)) continue;
       const text = lineFrom(word, line, document);
       if (text !== undefined && starts.test(text.line))
-        return { text: text.line, program: baseName(program.text), span: text.span };
+        return { text: text.line, program: name, span: text.span };
     }
   }
   return undefined;
 }
+
+/** Whether a program may read a word as its own argument: a path, the command that a launcher starts, or the value of a flag. */
+function mayTake(program: string, before: readonly Word[], { text }: Word): boolean {
+  const last = before.at(-1)?.text;
+  if (text.startsWith('./')) return last === undefined || last.startsWith('-') || !takeNoPath.has(program);
+  if (program === 'conda' && before.some((one) => one.text === 'run')) return true;
+  return mayLaunch.has(program) && last?.startsWith('-') === true;
+}
+
+/** Programs that have no path of a file behind their first argument. */
+const takeNoPath = wordSet('cd sleep nvidia-smi');
+
+/** Programs whose last flag may precede a command: `python launcher.py -- python train.py`. */
+const mayLaunch = wordSet('python python3 conda wandb jupyter');
 
 /** A quick test of the first word of a line. */
 const mayStart =
