@@ -64,8 +64,7 @@ export function joinedLine(
       if (index === 0 || line === undefined || word.derived === true || !mayStart.test(word.text)) continue;
       if (mayTake(name, words.slice(1, index), word)) continue;
       const text = lineFrom(word, line, document);
-      if (text !== undefined && starts.test(text.line))
-        return { text: text.line, program: name, span: text.span };
+      if (text !== undefined && starts.test(text.line)) return { text: text.line, program: name, span: text.span };
     }
   }
   return undefined;
