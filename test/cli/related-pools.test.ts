@@ -81,6 +81,12 @@ test('a pool that the values turn off has no pods', async () => {
   expect(rows).toEqual(['talk/templates/server.yaml chat unknown']);
 });
 
+test('only the name of a pool may be left to a release', async () => {
+  const pool = nodePool('[g5.2xlarge]', 'on-demand', '{{ .Release.Name }}-cards');
+  const { rows } = await costs({ ...chart, 'talk/templates/pool.yaml': pool });
+  expect(rows).toEqual(['talk/templates/server.yaml chat 1.21']);
+});
+
 const kustomized = {
   'base/kustomization.yaml': 'resources: [pool.yaml, server.yaml]\n',
   'base/pool.yaml': nodePool('[g6.2xlarge]', 'spot'),

@@ -55,8 +55,10 @@ export function filledObjects(chart: ChartValues, concerns: (text: string) => bo
     const file = template.uri.slice(template.uri.lastIndexOf('/') + 1);
     const documents = concerns(template.text) ? documentsIn(template) : [];
     return documents.flatMap((document) => {
-      const filled = document.template ? filledTemplates(document, chart) : [document];
-      return filled.map((made) => ({ document: made, file }));
+      const filled = document.template ? filledTemplates(document, chart) : [];
+      // The values may determine nothing because only names are left to a release.
+      const isWhole = filled.length === 0 && document.root !== null && isSettled(document.root);
+      return (isWhole ? [document] : filled).map((made) => ({ document: made, file }));
     });
   });
 }

@@ -161,7 +161,8 @@ const plainImage = /^[a-z0-9_-]{1,80}(?:[.:/@][a-z0-9_-]{1,80}){0,12}$/;
 
 /** What makes an image name invalid; undefined if it may be valid or is a placeholder for a name. */
 function problemOf(image: string, { root }: YamlDocument): string | undefined {
-  if (plainImage.test(image)) return undefined;
+  // A name may be joined from a placeholder of a template and a tag.
+  if (plainImage.test(image) || image.includes('{{')) return undefined;
   // Placeholders are words in capitals, in brackets, or after "my" or "your".
   const plain = image.replace(/\{[A-Za-z_]\w*\}/g, '');
   if (/[<>[\]]|(^|[^A-Za-z])[A-Z][A-Z0-9]{2,}([^a-z]|$)|\b(?:my|your)[A-Z-_]/.test(plain)) return undefined;
