@@ -19,6 +19,8 @@ export interface TrainerConflict {
   readonly program: string;
   /** What follows, if the program does not exit at once. */
   readonly effect?: string;
+  /** The code of the program may set what is not written. */
+  readonly isLikely?: true;
 }
 
 /** The settings of one run that exclude each other; undefined if none do. */
@@ -70,6 +72,7 @@ function runConflict({ words }: SimpleCommand, container: Container): TrainerCon
   const programs = words.map(({ text }) => baseName(text));
   const onLine = readFlags(words).filter(({ isVariable }) => !isVariable);
   const files = namedSettings(container).filter(({ word }) => words.includes(word));
+  const known = files.map(({ word }) => word);
   const run: Run = new Map([...files.flatMap(({ flags }) => flags), ...onLine].map((flag) => [flag.name, flag]));
   if (programs.some((name) => name === 'axolotl' || name.startsWith('axolotl.'))) return axolotlConflict(run);
   const isTransformers = ofTransformers.some((name) => run.has(name));
@@ -77,13 +80,45 @@ function runConflict({ words }: SimpleCommand, container: Container): TrainerCon
   return (
     (programs.some((name) => /^llama-?factory-cli$/.test(name)) ? factoryConflict(run) : undefined) ??
     (isTransformers || isMegatron ? bothHalves(run) : undefined) ??
-    (isTransformers ? (bestModelConflict(run) ?? shardedConflict(run)) : undefined) ??
+    (isTransformers ? (bestModelConflict(run, knowledgeOf(words, known)) ?? shardedConflict(run)) : undefined) ??
     engineConflict(onLine, container)
   );
 }
 
+/**
+ * Whether settings that are not written have their default: not if a variable or a file may hold them, and not for certain in somebody's own script.
+ */
+function knowledgeOf(words: readonly Word[], known: readonly Word[]): 'sure' | 'likely' | 'open' {
+  const flags = readFlags(words);
+  const nameOf = (word: Word) => flags.find(({ valueWord }) => valueWord === word)?.name;
+  const isOpen = words.some((word) => {
+    if (word.dynamic && nameOf(word) === undefined) return true;
+    return settingsFile.test(word.text) && !known.includes(word) && !/deepspeed|fsdp/.test(nameOf(word) ?? '');
+  });
+  if (isOpen) return 'open';
+  return words.some(({ text }) => ownProgram.test(baseName(text))) ? 'sure' : 'likely';
+}
+
+const settingsFile = /\.(?:ya?ml|json|toml)$/;
+
+/** LLaMA-Factory, TRL, and the examples of Transformers, which hand all settings over. */
+const ownProgram = /^(?:llama-?factory-cli|trl|run_[a-z_]+\.py)$/;
+
 /** https://github.com/huggingface/transformers/blob/main/src/transformers/training_args.py */
-function bestModelConflict(run: Run): TrainerConflict | undefined {
+function bestModelConflict(run: Run, knowledge: ReturnType<typeof knowledgeOf>): TrainerConflict | undefined {
+  const isSaid =
+    (run.has('eval-strategy') || run.has('evaluation-strategy')) && savingNames.some((one) => run.has(one));
+  if (!isSaid && knowledge === 'open') return undefined;
+  const found = bestModel(run, isSaid || knowledge === 'sure');
+  return found && { ...found, ...(!isSaid && knowledge === 'likely' && doubt) };
+}
+
+const savingNames = ['save-strategy', 'save-steps'];
+
+const doubt = { isLikely: true, effect: 'exits at the start, unless its code sets others' } as const;
+
+/** @param isSure whether the numbers of steps that are not written have their default */
+function bestModel(run: Run, isSure: boolean): TrainerConflict | undefined {
   const best = isOn(run, 'load-best-model-at-end');
   const save = settingOf(run, 'save-strategy', 'steps');
   const evaluate = settingOf(run, 'eval-strategy', settingOf(run, 'evaluation-strategy', 'no'));
@@ -96,6 +131,8 @@ function bestModelConflict(run: Run): TrainerConflict | undefined {
   const saved = countIn(settingOf(run, 'save-steps', '500'));
   const evaluated = countIn(settingOf(run, 'eval-steps', settingOf(run, 'logging-steps', '500')));
   if (save !== 'steps' || !saved || !evaluated || saved % evaluated === 0) return undefined;
+  const areWritten = run.has('save-steps') && (run.has('eval-steps') || run.has('logging-steps'));
+  if (!areWritten && !isSure) return undefined;
   const steps = run.get('save-steps') ?? run.get('eval-steps') ?? best;
   const multiple = `save_steps (${saved}) to be a multiple of eval_steps (${evaluated})`;
   return conflict([best, steps], `${best.written} needs ${multiple}`, theTrainer);

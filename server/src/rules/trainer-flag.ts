@@ -77,6 +77,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If one of the settings is a variable, in a file that is not in a ConfigMap of the project, or of a script without other settings of the trainer.
+ * A best model at the end next to strategies that are not written is information in scripts of your own, whose code may set them.
  *
  * ## Sources
  *
@@ -95,6 +96,10 @@ export default defineRule({
     const found = trainerConflict(container);
     const span = found && spanOfWords(document, container, found.words);
     if (found === undefined || span === undefined) return;
-    report({ message: `${found.problem}: ${found.program} ${found.effect ?? 'exits at the start'}`, span });
+    report({
+      ...(found.isLikely && { severity: 'info' as const }),
+      message: `${found.problem}: ${found.program} ${found.effect ?? 'exits at the start'}`,
+      span,
+    });
   }),
 });
