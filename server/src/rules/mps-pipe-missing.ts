@@ -3,7 +3,7 @@ import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { isUnknown } from '../evidence/written.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { useOf } from '../model/process-input.ts';
-import type { Container } from '../model/workload.ts';
+import type { Container, PodSet } from '../model/workload.ts';
 import { isIncomplete, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
@@ -64,7 +64,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If a command or a script of the pod starts the daemon, for infrastructure, for patches and templates, and for containers whose mounts a template
+ * If a command or a script of the pod starts the daemon, for nodes that are selected by a label of MPS and for shared GPUs under another name, whose
+ * plugin may mount the folder, for infrastructure, for patches and templates, and for containers whose mounts a template
  * may add. An image that is not known, and whose command is not written, may start the daemon itself: then it is information.
  *
  * ## Sources
@@ -82,6 +83,7 @@ export default defineRule({
     if (folder === undefined || !folder.value.startsWith('/') || isUnknown(folder.at) || type !== 'app') return;
     if (!accelerators.some(isRequested) || isExempt(workload) || workload.partial || crossReferences.mayBePatch())
       return;
+    if (mayBeShared(podSet) || folder.value.startsWith('/mps/')) return;
     if (isIncomplete(at) || mayMountMore(container) || podSet.containers.some(startsDaemon)) return;
     if (container.volumeMounts.some(({ mountPath }) => isWithin(folder.value, mountPath))) return;
     report({
@@ -91,6 +93,18 @@ export default defineRule({
     });
   },
 });
+
+/**
+ * Whether a device plugin may mount the folder itself: it shares by MPS the GPUs of nodes with such a label, and those with another name. Its own
+ * folder is in /mps. https://cloud.google.com/kubernetes-engine/docs/how-to/nvidia-mps-gpus
+ */
+function mayBeShared({ containers, selectors }: PodSet): boolean {
+  if (selectors.some(({ key, values }) => /\bmps\b/.test([key, ...values.map(({ value }) => value)].join(' '))))
+    return true;
+  return containers.some(({ accelerators }) =>
+    accelerators.some((one) => isRequested(one) && !/^nvidia\.com\/(?:gpu$|mig-)/.test(one.resource)),
+  );
+}
 
 /** Whether a path is a folder, or in it. */
 function isWithin(path: string, folder: string): boolean {
