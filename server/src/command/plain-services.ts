@@ -21,7 +21,8 @@ const services = table<PlainService>({
   'redis-server': data,
   'valkey-server': data,
   memcached: data,
-  postgres: data,
+  // Extensions may compute: PG-Strom, PostgresML.
+  postgres: { ...data, maybe: true },
   mysqld: data,
   mariadbd: data,
   mongod: data,
@@ -43,5 +44,8 @@ export function plainService(words: readonly string[]): PlainService | undefined
   // https://labelstud.io/guide/start
   if (program === 'label-studio')
     return option === 'start' || option === '' ? { task: 'shows data to people', maybe: false } : undefined;
-  return services[program];
+  // RedisAI is one.
+  const isExtended = rest.some((word) => /loadmodule/.test(word));
+  const service = services[program];
+  return isExtended && service !== undefined ? { ...service, maybe: true } : service;
 }
