@@ -99,7 +99,7 @@ export function flagConflict(
       ? flagOfServe(words, flags)
       : program === 'llama-server'
         ? joinedFlag(flags, container)
-        : nodesWithoutAddress(program, flags);
+        : nodesWithoutAddress(program, words, flags);
   if (ofWords !== undefined) return ofWords;
   // A variable or a file may hold the other flag.
   if (found === undefined || words.some(({ dynamic, text }) => dynamic || /^--config\b|^@/.test(text)))
@@ -156,7 +156,14 @@ function joinedFlag(flags: readonly Flag[], { image }: Container): FlagConflict 
 }
 
 /** Without an address, each node of SGLang waits at its own. https://docs.sglang.io/references/multi_node_deployment/multi_node.html, 2026-11-29 */
-function nodesWithoutAddress(program: string, flags: readonly Flag[]): FlagConflict | undefined {
+function nodesWithoutAddress(
+  program: string,
+  words: readonly Word[],
+  flags: readonly Flag[],
+): FlagConflict | undefined {
+  // A variable or a file may hold the address.
+  const isHidden = words.some((word) => word.dynamic && !flags.some(({ valueWord }) => valueWord === word));
+  if (isHidden || flags.some(({ name }) => name === 'config')) return undefined;
   const flag = program === 'sglang' ? flags.find(({ name }) => name === 'nnodes') : undefined;
   if (!/^[2-9]$|^\d{2,3}$/.test(flag?.value ?? '') || flags.some(({ name }) => /^(?:dist|nccl)-init/.test(name)))
     return undefined;
