@@ -296,17 +296,18 @@ function fixedRank(
   // These controllers set the variables of each pod themselves.
   if (setsRanks(workload)) return undefined;
   const given = assigned.find(({ name, value }) => isRankName(name) && /^\d{1,5}$/.test(value));
-  // A branch may assign another one.
-  const isOnly =
-    lines
-      .map(({ value }) => value)
-      .join('\n')
-      .split(`${given?.name}=`).length === 2;
+  const isOnly = given !== undefined && isSetOnce(given.name, lines.map(({ value }) => value).join('\n'));
   const span = given && isOnly ? spanOfWords(document, lines, [given.word, given.word]) : undefined;
   if (given !== undefined && span !== undefined) return { text: given.word.text, span, isFlag: false };
   const variable = container.env.find(({ name, value }) => isRankName(name) && /^\d{1,5}$/.test(value?.value ?? ''));
   if (variable?.value === undefined) return undefined;
   return { text: `${variable.name}=${variable.value.value}`, span: spanOf(variable.value.at), isFlag: false };
+}
+
+/** Whether a script sets a variable once: a branch, `read`, arithmetic or another script may set it again. */
+function isSetOnce(name: string, script: string): boolean {
+  const others = script.split(new RegExp(`(?<![\\w$\{])${name}(?!\\w)`));
+  return others.length === 2 && !/(?:^|[;&|\n])[ \t]*(?:source|eval|\.)[ \t]/.test(script);
 }
 
 interface MissingIndex extends Rank {
