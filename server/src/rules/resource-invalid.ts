@@ -85,7 +85,10 @@ export default defineRule({
   container(container, context) {
     const limits = getIn(container.resources, 'limits');
     const requests = getIn(container.resources, 'requests');
-    if (groupOf(context.workload.apiVersion) === 'argoproj.io') checkTags([limits, requests], context);
+    const { apiVersion, manifest } = context.workload;
+    // A workflow in the text of a step is filled in before Argo reads it.
+    const isOuter = manifest.root.node === context.document.root;
+    if (isOuter && groupOf(apiVersion) === 'argoproj.io') checkTags([limits, requests], context);
     if (!isPodSpec(context.podSet, context.workload)) {
       // Charts pass resources on as they are.
       const amounts = isValues(context.workload) ? entries(requests).filter((one) => amountsOfAll.has(keyOf(one))) : [];
