@@ -182,8 +182,10 @@ function inVariables({ env }: Container): GpuFlag | undefined {
 /** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md */
 const layers = /^(?:\w+_)?N?_?GPU_LAYERS$/;
 
-/** Whether a variable has no effect but on NVIDIA's GPUs. */
+/** Whether a variable has no effect but on GPUs. */
 function configures({ name, value }: Container['env'][number]): boolean {
+  // Tdarr's `transcodegpuWorkers`: https://docs.tdarr.io/docs/installation/docker/run-compose
+  if (/gpu_?workers$/i.test(name)) return /^[1-9]\d?$/.test(value?.value ?? '');
   return gpuSettings.has(name) && !/^(?:|none|false|0)$/.test(value?.value ?? '');
 }
 
