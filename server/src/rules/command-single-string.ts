@@ -188,7 +188,9 @@ function reportNoProgram({ args, image, at }: Container, { workload, podSet, rep
   if (first === undefined || image === undefined || !requestsAccelerators(podSet)) return false;
   if (isTemplated(first.at) || isTemplated(image.at) || isIncomplete(at) || workload.byShape || workload.partial)
     return false;
-  const isOpen = /(?:^|\/)bash(?:$|[:@])/.test(image.value) || usesShell(workload);
+  // A copy in another registry may have a program of its own.
+  const isCopy = image.value.split('/').length > 2 && !/^(?:docker\.io|nvcr\.io|mirror\.gcr\.io)\//.test(image.value);
+  const isOpen = isCopy || /(?:^|\/)bash(?:$|[:@])/.test(image.value) || usesShell(workload);
   // server-flag reports the images of servers and frameworks.
   if (
     isOpen ||

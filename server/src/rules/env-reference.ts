@@ -154,8 +154,10 @@ function reportAsCommand(
   for (const word of words) {
     if (word.value.includes('<<') || word.value.includes(' -c ')) continue;
     const assigned = (name: string) => new RegExp(`(?:^|[\\s;&])${name}=`).test(word.value);
-    reportIn(word, context, (used) =>
-      !isSet(used) && (ofShell.has(used) || assigned(used))
+    // Behind a single quote or a #, it may be a part of a text or a comment.
+    const isRead = (index: number) => !/'|(?:^|\s)#[^\n]*$/.test(word.value.slice(0, index));
+    reportIn(word, context, (used, index) =>
+      !isSet(used) && (ofShell.has(used) || assigned(used)) && isRead(index)
         ? `is a variable of the shell, which runs $(${used}) as a command and finds none: write $${used}`
         : undefined,
     );
@@ -298,12 +300,12 @@ const variable = /(?<![$\\])\$(?:\(([A-Z_]{4,11})\)|\{([A-Z_]{4,11})\}|([A-Z_]{4
 function reportIn(
   text: Located<string>,
   { document, report }: PodSetContext,
-  problemOf: (name: string) => string | undefined,
+  problemOf: (name: string, index: number) => string | undefined,
 ): void {
   if (isTemplated(text.at)) return;
   const { value } = text;
   for (const { 0: written, 1: name = '', index } of value.matchAll(/(?<!\$)(?:\$\$)*\$\(([A-Z_][A-Z0-9_]{0,60})\)/g)) {
-    const problem = comesFromElsewhere(name) ? undefined : problemOf(name);
+    const problem = comesFromElsewhere(name) ? undefined : problemOf(name, index);
     if (problem === undefined) continue;
     const span = spanInScalar(document, text, { start: index, end: index + written.length });
     report({ message: `${name} ${problem}`, span });
