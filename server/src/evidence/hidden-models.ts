@@ -12,6 +12,8 @@ import { modelDirectory } from './model-volume.ts';
 export interface UnfilledVolume {
   readonly volume: Volume;
   readonly message: string;
+  /** Only the name of the image says that it has a model, and the image may keep it elsewhere. */
+  readonly isLikely?: true;
 }
 
 /** The emptyDir in which a server finds no model: nothing fills it, or it hides what the image has there. */
@@ -50,11 +52,14 @@ function hiddenModels(container: Container, podSet: PodSet, workload: Workload):
   if (directory === undefined || volume?.source !== 'emptyDir' || isIncomplete(volume.at)) return undefined;
   const mounts = podSet.containers.flatMap((one) => one.volumeMounts.filter(({ name }) => name === volume.name));
   if (mounts.length !== 1) return undefined;
-  const result = offline === undefined ? 'each new pod downloads it again' : `${offline} forbids a download`;
-  return {
-    volume,
-    message: `The emptyDir at ${shorten(directory.path, 40)} hides the model that the image has there, and ${result}`,
-  };
+  const where = `The emptyDir at ${shorten(directory.path, 40)}`;
+  return offline === undefined
+    ? {
+        volume,
+        message: `${where} hides what the image has there: each new pod downloads the model again`,
+        isLikely: true,
+      }
+    : { volume, message: `${where} hides the model that the image has there, and ${offline} forbids a download` };
 }
 
 const offlineNames = wordSet('HF_HUB_OFFLINE TRANSFORMERS_OFFLINE');

@@ -113,8 +113,9 @@ export default defineRule({
     checkPulls(container, context);
     const unfilled = isOpen ? undefined : unfilledVolume(container, podSet, workload);
     if (unfilled !== undefined) {
-      const { message, volume } = unfilled;
-      context.report({ message, span: keySpanOf(getIn(volume.at, 'emptyDir') ?? volume.at) });
+      const { message, volume, isLikely } = unfilled;
+      const span = keySpanOf(getIn(volume.at, 'emptyDir') ?? volume.at);
+      context.report({ ...(isLikely && { severity: 'info' as const }), message, span });
       return;
     }
     // Overlays mount what their bases lack.
