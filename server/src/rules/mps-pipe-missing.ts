@@ -2,6 +2,7 @@ import { isExempt } from '../evidence/requested-accelerators.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { isUnknown } from '../evidence/written.ts';
 import { isRequested } from '../model/accelerators.ts';
+import { once } from '../model/once.ts';
 import { useOf } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { isIncomplete, spanOf } from '../yaml/cursor.ts';
@@ -84,7 +85,7 @@ export default defineRule({
     if (!accelerators.some(isRequested) || isExempt(workload) || workload.partial || crossReferences.mayBePatch())
       return;
     if (mayBeShared(podSet) || folder.value.startsWith('/mps/')) return;
-    if (isIncomplete(at) || mayMountMore(container) || podSet.containers.some(startsDaemon)) return;
+    if (isIncomplete(at) || mayMountMore(container) || startsDaemonIn(podSet)) return;
     if (container.volumeMounts.some(({ mountPath }) => isWithin(folder.value, mountPath))) return;
     report({
       ...(!isClient(container) && { severity: 'info' as const }),
@@ -98,13 +99,15 @@ export default defineRule({
  * Whether a device plugin may mount the folder itself: it shares by MPS the GPUs of nodes with such a label, and those with another name. Its own
  * folder is in /mps. https://cloud.google.com/kubernetes-engine/docs/how-to/nvidia-mps-gpus
  */
-function mayBeShared({ containers, selectors }: PodSet): boolean {
+const mayBeShared = once(({ containers, selectors }: PodSet): boolean => {
   if (selectors.some(({ key, values }) => /\bmps\b/.test([key, ...values.map(({ value }) => value)].join(' '))))
     return true;
   return containers.some(({ accelerators }) =>
     accelerators.some((one) => isRequested(one) && !/^nvidia\.com\/(?:gpu$|mig-)/.test(one.resource)),
   );
-}
+});
+
+const startsDaemonIn = once(({ containers }: PodSet) => containers.some(startsDaemon));
 
 /** Whether a path is a folder, or in it. */
 function isWithin(path: string, folder: string): boolean {
