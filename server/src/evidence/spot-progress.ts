@@ -1,4 +1,4 @@
-import { oneOf, wordSet } from '../catalog/word-patterns.ts';
+import { oneOf, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { once } from '../model/once.ts';
@@ -15,6 +15,7 @@ export function savesOutside(container: Container, kept: readonly string[]): boo
   const signs = checkpointSigns(container);
   if (signs.some(({ kind, inSettings }) => kind === 'store' || (kind === 'unknown' && inSettings !== true)))
     return false;
+  if (mayMove(container, kept)) return false;
   const places = signs.filter(({ kind }) => kind === 'path');
   return (
     places.some(({ flag }) => flag !== undefined && saves.test(flag.name)) &&
@@ -22,7 +23,18 @@ export function savesOutside(container: Container, kept: readonly string[]): boo
   );
 }
 
-const copies = /\b(?:cp|mv|rsync|scp|tar|zip)\b/;
+/** Whether commands work in a kept directory, or a flag names one for more than what the program reads. */
+function mayMove(container: Container, kept: readonly string[]): boolean {
+  const isKept = (path: string) => kept.some((one) => isIn(path, one));
+  return commandsIn(container).some(({ words }) => {
+    if (/^(?:cd|pushd)$/.test(words[0]?.text ?? '')) return words.slice(1).some(({ text }) => isKept(text));
+    return readFlags(words).some(({ name, value }) => isKept(value ?? '') && !reads.test(name));
+  });
+}
+
+const reads = partOf('data input corpus image train val test eval model weight pretrained token config vocab');
+
+const copies = /\b(?:cp|mv|ln|rsync|scp|tar|zip)\b/;
 const saves = /^(?:.*\.)?(?:output|save|checkpoints?|ckpts?)-(?:dir|directory|folder|path|root)$/;
 
 /** The flag by which a program keeps its own progress in a file of data: `--checkpoint done.json`. Other files may be weights that it reads. */
