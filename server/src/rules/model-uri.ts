@@ -93,19 +93,27 @@ function checkKubeAi(spec: Cursor, { report }: DocumentContext): void {
   const [uri, name] = [url, engine].map((one) => (one && !isTemplated(one) ? writtenText(one)?.trim() : undefined));
   const [, scheme = ''] = /^([a-z0-9]+):\/\//.exec(uri ?? '') ?? [];
   if (url === undefined || uri === undefined || isUnseen(spec)) return;
-  const problem = kubeAiProblem(scheme, name, cache !== undefined);
+  const hasRegistry = /^hf:\/\/[\w-]+\.[\w.-]+\//.test(uri);
+  const problem = kubeAiProblem(scheme, name, cache !== undefined, hasRegistry);
   if (problem !== undefined) report({ message: `${shorten(uri, 48)} ${problem}`, span: spanOf(url) });
-  if (adapters !== undefined && name !== undefined && name !== 'VLLM' && items(adapters).length > 0)
+  // Later engines may have adapters.
+  if (adapters !== undefined && /^(?:OLlama|FasterWhisper|Infinity)$/.test(name ?? '') && items(adapters).length > 0)
     report({
-      message: `adapters need the engine VLLM, not ${shorten(name, 20)}: the API server rejects the Model`,
+      message: `adapters need the engine VLLM, not ${name}: the API server rejects the Model`,
       span: keySpanOf(adapters),
     });
 }
 
-function kubeAiProblem(scheme: string, engine: string | undefined, isCached: boolean): string | undefined {
+function kubeAiProblem(
+  scheme: string,
+  engine: string | undefined,
+  isCached: boolean,
+  hasRegistry: boolean,
+): string | undefined {
   if (scheme === 'ollama' && engine !== undefined && engine !== 'OLlama')
     return `is only for the engine OLlama: ${shorten(engine, 20)} cannot load the model`;
-  if (scheme === 'hf' && engine === 'OLlama')
+  // A name with a registry is pulled from there.
+  if (scheme === 'hf' && engine === 'OLlama' && !hasRegistry)
     return "is not in Ollama's library: the engine OLlama cannot download the model";
   if (isCached && (scheme === 'ollama' || scheme === 'pvc'))
     return 'cannot have a cacheProfile: the API server rejects the Model';
