@@ -29,7 +29,7 @@ export function mistyped(statements: readonly Statement[]): Mistyped | undefined
 
 /** Whether a word starts like a flag, but with the dash of a text. */
 export function isDash(text: string): boolean {
-  return /^[–—][A-Za-z]/.test(text);
+  return /^[\u2013\u2014][A-Za-z]/.test(text);
 }
 
 /** What is wrong with such a word. */

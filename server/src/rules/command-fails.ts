@@ -273,7 +273,7 @@ function checkClient(container: Container, { document, report }: PodSetContext):
 
 /** A quick test of the text. */
 const hints =
-  /\b(?:apt|aptitude|yum|dnf|conda|(?:micro)?mamba)\b|pip3? (?:un)?install|source|\[\[|pipefail|pushd|shopt|declare|git clone|login|\b(?:chmod|chown|mkdir|touch|python)\b|(?:^|[\s;(])\[(?!\[)|\s=\s|[–—][A-Za-z]/;
+  /\b(?:apt|aptitude|yum|dnf|conda|(?:micro)?mamba)\b|pip3? (?:un)?install|source|\[\[|pipefail|pushd|shopt|declare|git clone|login|\b(?:chmod|chown|mkdir|touch|python)\b|(?:^|[\s;(])\[(?!\[)|\s=\s|[\u2013\u2014][A-Za-z]/;
 
 interface OuterShell {
   readonly name: string;

@@ -80,7 +80,7 @@ function heredoc(text: string, errorStart: number): YamlProblem | undefined {
 /** A command above the YAML that it printed: both copied from a terminal. */
 function firstCommand(text: string): YamlProblem | undefined {
   const found =
-    /^\uFEFF?\s{0,100}((?:[^\s:#]{0,60} ?[^\s:#]{0,60} ?[$%❯] )?(?:sudo )?(?:kubectl|oc|helm|cat|curl|kustomize|minikube) [^\r\n:]{1,300})(?:[\r\n]|$)/.exec(
+    /^\uFEFF?\s{0,100}((?:[^\s:#]{0,60} ?[^\s:#]{0,60} ?[$%\u276F] )?(?:sudo )?(?:kubectl|oc|helm|cat|curl|kustomize|minikube) [^\r\n:]{1,300})(?:[\r\n]|$)/.exec(
       text.slice(0, 1000),
     );
   const command = found?.[1]?.trimEnd();
