@@ -101,3 +101,17 @@ test('a folder without manifests is named', async () => {
   const { stderr, status } = await runCli(['cost', 'empty'], { cwd });
   expect({ stderr, status }).toEqual({ stderr: 'gpulint: no YAML, JSON or Terraform files in empty\n', status: 0 });
 });
+
+test('a folder with nothing but Terraform is not called empty', async () => {
+  const cwd = temporaryFolder();
+  const pool = `resource "google_container_node_pool" "cards" {
+  location   = "us-central1-a"
+  node_count = 1
+  node_config { machine_type = "g2-standard-4" }
+}
+`;
+  writeFileSync(path.join(cwd, 'main.tf'), pool);
+  const { stdout, stderr } = await runCli(['cost'], { cwd });
+  expect(stdout).toContain('cards · g2-standard-4');
+  expect(stderr).not.toContain('no YAML');
+});

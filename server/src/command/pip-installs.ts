@@ -47,7 +47,7 @@ const elsewhere = new RegExp(
 
 /** What may make a program named `python`. */
 const makesPython =
-  /python-is-python3|\bln -|alternatives|alias |venv|virtualenv|conda|mamba|pyenv|\buv\b|PATH=|function|python\s*\(\)|\.sh\b/;
+  /python-is-python3|\bln -|alternatives|alias |venv|virtualenv|conda|mamba|pyenv|\buv\b|PATH=|function|\/bin\/python(?![\d.])|python\s*\(\)|\.sh\b/;
 
 /** The first `python` of a script that has only installed `python3`, in an image that has neither. */
 export function missingPython(statements: readonly Statement[], text: string): Word | undefined {

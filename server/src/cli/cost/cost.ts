@@ -80,7 +80,8 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
   warnOfOldPrices(files);
   warnOfFailures(files);
   warnOfSyntax(files);
-  if (files.length === 0) warn(`no YAML, JSON or Terraform files in ${paths.join(', ')}`);
+  const pools = terraformPools();
+  if (files.length === 0 && pools.length === 0) warn(`no YAML, JSON or Terraform files in ${paths.join(', ')}`);
   const after = costsInFiles(files);
   const before =
     base !== undefined
@@ -88,7 +89,7 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
       : compare !== undefined
         ? costsInReport(compare, await readReport(compare))
         : undefined;
-  const report = createReport(before, after, reportedCosts(paths, after, files, terraformPools()), options);
+  const report = createReport(before, after, reportedCosts(paths, after, files, pools), options);
   const terminal = output === undefined ? process.stdout : {};
   const pieces = render(report, wantsColor(color, terminal) ? colorStyle : plainStyle);
   if (output === undefined) for (const piece of pieces) process.stdout.write(piece);
