@@ -99,7 +99,7 @@ function knowledgeOf(words: readonly Word[], known: readonly Word[]): 'sure' | '
   return words.some(({ text }) => ownProgram.test(baseName(text))) ? 'sure' : 'likely';
 }
 
-const settingsFile = /\.(?:ya?ml|json|toml)$/;
+const settingsFile = /\.(?:ya?ml|json|toml)$|^@/;
 
 /** LLaMA-Factory, TRL, and the examples of Transformers, which hand all settings over. */
 const ownProgram = /^(?:llama-?factory-cli|trl|run_[a-z_]+\.py)$/;

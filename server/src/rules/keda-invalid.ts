@@ -263,7 +263,7 @@ function checkWindow(trigger: Cursor, spec: Cursor | undefined, { report }: Rule
   const [floor, idle] = ['minReplicaCount', 'idleReplicaCount'].map((key) => getIn(spec, key));
   const [least, count] = [asNumber(floor), Number(asText(desired) ?? Number.NaN)];
   if (desired === undefined || least === undefined || idle !== undefined || isUnknown(desired)) return;
-  if (!Number.isSafeInteger(count) || count > least) return;
+  if (!Number.isSafeInteger(count) || count > least || least === 0) return;
   report({
     severity: 'warning',
     message: `desiredReplicas ${count} is not above minReplicaCount ${least}: the window changes nothing, and the pods run all the time`,
