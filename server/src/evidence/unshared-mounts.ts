@@ -1,3 +1,5 @@
+import { partOf } from '../catalog/word-patterns.ts';
+import { readFlags } from '../command/flags.ts';
 import type { SimpleCommand, Word } from '../command/shell.ts';
 import { commandsIn } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -39,7 +41,11 @@ export function unsharedMount(podSet: PodSet, { podSets }: Workload): UnsharedMo
     if (!outlivesNode(volume.source, volume.at)) continue;
     const isForData = dataPlaces.test(mountPath) || /(?:^|[-_])(?:data|datasets?)(?:$|[-_])/.test(name);
     if (isIn(program.text, mountPath)) return { container: own, owner: master.name, mountPath, word: program };
-    if (isForData) return { container: own, owner: master.name, mountPath, word: wordIn(own, mountPath) };
+    if (!isForData) continue;
+    const words = wordsIn(own, mountPath);
+    const word = words.find(({ reads }) => reads)?.word;
+    // Only the first rank may write there.
+    if (words.length === 0 || word !== undefined) return { container: own, owner: master.name, mountPath, word };
   }
   return undefined;
 }
@@ -77,8 +83,21 @@ function scriptIn(command: SimpleCommand | undefined): Word | undefined {
   return command?.words.find(({ text, dynamic }) => !dynamic && /^[\w./-]+\.py$/.test(text));
 }
 
-function wordIn(container: Container, mountPath: string): Word | undefined {
-  return commandsIn(container)
-    .flatMap(({ words }) => words)
-    .find(({ text }) => isIn(text.slice(text.indexOf('=') + 1), mountPath));
+/** The words of a command that name a path in a mount, and whether the program reads it for certain. */
+function wordsIn(container: Container, mountPath: string): readonly { readonly word: Word; readonly reads: boolean }[] {
+  return commandsIn(container).flatMap(({ words }) => {
+    const flags = readFlags(words);
+    const mayDownload = flags.some(({ name }) => /download/.test(name));
+    return words
+      .filter(({ text }) => isIn(text.slice(text.indexOf('=') + 1), mountPath))
+      .map((word) => {
+        const flag = flags.find(({ valueWord }) => valueWord === word);
+        return { word, reads: !mayDownload && !(flag !== undefined && writes.test(flag.name)) };
+      });
+  });
 }
+
+const writes = partOf(
+  'out save checkpoint ckpt log result tensorboard cache export report metric profile',
+  'artifact resume model tmp scratch work run exp',
+);
