@@ -51,7 +51,7 @@ import { type DocumentContext, defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For templates, for fields whose names resemble none of kustomize's, and for kustomizations that neither mention accelerators nor build workloads that
- * use them.
+ * use them. One that cannot be read, or builds nothing that can, may build such workloads.
  *
  * ## Sources
  *
