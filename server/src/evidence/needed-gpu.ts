@@ -159,7 +159,9 @@ export function gpuVariable(container: Container): GpuFlag | undefined {
  */
 function inVariables({ env }: Container): GpuFlag | undefined {
   const needs = ({ name, value }: Container['env'][number]) =>
-    (/(?:^|_)(?:DEVICE(?:_TYPE)?|ACCELERATOR)$/.test(name) && /^(?:cuda(?::\d)?|gpu)$/i.test(value?.value ?? '')) ||
+    (/(?:^|_)(?:DEVICE(?:_TYPE)?|ACCELERATOR)$/.test(name) &&
+      !ofOthers.test(name) &&
+      /^(?:cuda(?::\d)?|gpu)$/i.test(value?.value ?? '')) ||
     (/(?:^|_)BACKEND$/.test(name) && value?.value.toLowerCase() === 'nccl');
   const offloads = ({ name, value }: Container['env'][number]) =>
     layers.test(name) && /^(?:-1|[1-9]\d{0,3})$/.test(value?.value ?? '');
@@ -178,6 +180,9 @@ function inVariables({ env }: Container): GpuFlag | undefined {
           : 'needs a GPU, but the container requests none: it fails, or uses a GPU';
   return { text: `${found.name}=${found.value.value}`, span: spanOf(found.value.at), effect };
 }
+
+/** What a service gives to the pods that it starts: `DEFAULT_ACCELERATOR`. */
+const ofOthers = /^(?:DEFAULT|JOB|POD|NODE)_/;
 
 /** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md */
 const layers = /^(?:\w+_)?N?_?GPU_LAYERS$/;
