@@ -124,7 +124,7 @@ function isOfMachine(path: string): boolean {
 }
 
 const ofSystem = new RegExp(
-  `^/(?:${oneOf('bin boot dev etc lib\\w* proc run sbin sys tmp usr var root Users host mnt media')})(?:/|$)`,
+  `^/(?:${oneOf('bin boot dev etc lib\\w* nix proc run sbin snap sys tmp usr var root Users host mnt media')})(?:/|$)`,
 );
 
 const shared = new RegExp(
