@@ -1,4 +1,4 @@
-import { wordSet } from '../catalog/word-patterns.ts';
+import { oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { allCommands, baseName, type SimpleCommand, type Word } from '../command/shell.ts';
 import { settingsIn } from '../command/training-flags.ts';
@@ -75,7 +75,7 @@ function runConflict({ words }: SimpleCommand, container: Container): TrainerCon
   const known = files.map(({ word }) => word);
   const run: Run = new Map([...files.flatMap(({ flags }) => flags), ...onLine].map((flag) => [flag.name, flag]));
   if (programs.some((name) => name === 'axolotl' || name.startsWith('axolotl.'))) return axolotlConflict(run);
-  const isTransformers = ofTransformers.some((name) => run.has(name));
+  const isTransformers = ofTransformers.some((name) => run.has(name)) || programs.some((name) => ownProgram.test(name));
   const isMegatron = run.has('micro-batch-size') && run.has('global-batch-size');
   return (
     (programs.some((name) => /^llama-?factory-cli$/.test(name)) ? factoryConflict(run) : undefined) ??
@@ -101,8 +101,13 @@ function knowledgeOf(words: readonly Word[], known: readonly Word[]): 'sure' | '
 
 const settingsFile = /\.(?:ya?ml|json|toml)$|^@/;
 
-/** LLaMA-Factory, TRL, and the examples of Transformers, which hand all settings over. */
-const ownProgram = /^(?:llama-?factory-cli|trl|run_[a-z_]+\.py)$/;
+/** LLaMA-Factory, TRL, and the examples of Transformers, which hand all settings over. https://github.com/huggingface/transformers/tree/main/examples/pytorch */
+const ownProgram = new RegExp(
+  `^(?:llama-?factory-cli|trl|run_(?:${oneOf(
+    'clm mlm fim plm glue xnli classification ner qa seq2seq_qa swag summarization translation mae mim',
+    '(?:audio|image)_classification speech_recognition\\w* semantic_segmentation object_detection',
+  )})\\.py)$`,
+);
 
 /** https://github.com/huggingface/transformers/blob/main/src/transformers/training_args.py */
 function bestModelConflict(run: Run, knowledge: ReturnType<typeof knowledgeOf>): TrainerConflict | undefined {
@@ -211,7 +216,10 @@ function bothHalves(run: Run): TrainerConflict | undefined {
 const theTrainer = 'the trainer';
 
 /** Settings that only the trainer of Transformers has. */
-const ofTransformers = ['per-device-train-batch-size', 'load-best-model-at-end', 'num-train-epochs', 'eval-strategy'];
+const ofTransformers = [
+  ...['per-device-train-batch-size', 'per-device-eval-batch-size', 'load-best-model-at-end', 'num-train-epochs'],
+  ...['eval-strategy', 'evaluation-strategy', 'save-total-limit', 'metric-for-best-model', 'overwrite-output-dir'],
+];
 
 function isSetTo({ value, dynamic }: Flag): boolean {
   return !dynamic && !isOff(value) && value !== '0';
