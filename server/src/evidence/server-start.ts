@@ -64,7 +64,7 @@ export function modelLoader(
     model === undefined && stated === undefined ? undefined : weightsSize(model ?? '', bytes, stated),
   );
   // With a format of fewer bits, the files may be smaller, unless their own format is known; NIM chooses FP8 on GPUs that support it.
-  const isOpen = server?.bytes === null && size?.gib !== asFloats?.gib && !hasPlainWeights(model ?? '');
+  const isOpen = server?.bytes === null && size?.gib !== asFloats?.gib && !hasPlainWeights(model ?? '', container);
   const isUnknown = size === undefined || isOpen;
   const weightsGiB = isUnknown ? undefined : isNim ? size.gib / 2 : size.gib;
   const isLarge = (weightsGiB ?? 0) >= smallGiB;
@@ -83,10 +83,14 @@ export function modelLoader(
 }
 
 /** Whether the files of a model are those of its publisher, in 16 bits: a server that makes them smaller reads them first. */
-function hasPlainWeights(model: string): boolean {
+function hasPlainWeights(model: string, { command, args }: Container): boolean {
+  if ([...command, ...args].some(({ value }) => storedFormat.test(value))) return false;
   const [organization = '', name, ...more] = model.split('/');
   return name !== undefined && more.length === 0 && plainWeights.has(organization.toLowerCase());
 }
+
+/** A format that no server makes itself: it looks for files that have it, and ends without them. */
+const storedFormat = /(?:^|[= ])(?:awq|gptq|marlin|gguf|compressed-tensors|modelopt)/i;
 
 /**
  * Whether a container serves a language model with Triton, by its probe or port and its backend. Triton loads all models of the repository before

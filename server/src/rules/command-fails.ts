@@ -17,7 +17,7 @@ import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
-import { asBoolean, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, type Cursor, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -88,7 +88,7 @@ export default defineRule({
     checkPython(lines, context);
     checkSubcommands(container, context);
     checkClient(container, context);
-    checkShell(lines, context);
+    checkShell(lines, container.at, context);
     if (!lines.some(({ value }) => hints.test(value)) || workload.role === 'infrastructure') return;
     if (!requestsAccelerators(podSet) || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
     if (asBoolean(getIn(container.at, 'stdin')) === true || isUnseen(container.at)) return;
@@ -210,8 +210,10 @@ function checkPython([program, option, code]: Container['args'], { podSet, repor
 }
 
 /** Reports a shell whose script is missing. */
-function checkShell(lines: Container['args'], { workload, podSet, report }: PodSetContext): void {
+function checkShell(lines: Container['args'], at: Cursor, { workload, podSet, report }: PodSetContext): void {
   const [shell, option] = lines;
+  // A template may write the arguments as a whole.
+  if (getIn(at, 'args')?.node.kind === 'scalar') return;
   if (lines.length !== 2 || shell === undefined || option === undefined || !/^-[a-z]*c$/.test(option.value)) return;
   if (!isShell(baseName(shell.value)) || workload.partial || !requestsAccelerators(podSet)) return;
   if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent) || isIncomplete(at.parent?.parent))) return;
