@@ -16,14 +16,14 @@ const mebibytes =
 /** Less than the smallest machine and the smallest GPU have, so it is meant in GB. */
 const fewMebibytes = 512;
 
-/** What an amount of memory that is meant in GB does, as a part of a sentence. Undefined if it is none, or changes little. */
+/** Which nodes a label in MiB selects if its amount was meant in GB. Undefined if the label or the amount is another one. */
 export function gigabyteEffect(key: string, operator: string, value: string): 'none' | 'all' | undefined {
   if (!isMebibyteLabel(key) || !/^[1-9]\d{0,2}$/.test(value) || Number(value) >= fewMebibytes) return undefined;
   if (/^Gte?$/.test(operator)) return 'all';
   return /^(?:In|Lte?)$/.test(operator) ? 'none' : undefined;
 }
 
-/** Whether a value compares, as none of a selector can: `>=24`, `> 16GB`. */
+/** Whether a value is written as a comparison, which selectors cannot make: `>=24`, `> 16GB`. */
 export function isComparison(value: string): boolean {
   return /^[<>]=?\s{0,3}\d{1,12}(?:\.\d{1,4})?\s?(?:[KMGT]i?B?|MiB|GiB)?$/i.test(value);
 }

@@ -222,7 +222,7 @@ function reportRestart(
 
 const works: ReadonlySet<string> = new Set(['training', 'serving']);
 
-/** Programs that read what to do from their input, unless they are told otherwise. */
+/** Programs that take their commands from standard input unless their arguments say otherwise. */
 const interpreters = wordSet('sh bash ash dash zsh ksh python python3 ipython');
 
 interface End {
