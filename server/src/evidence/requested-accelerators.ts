@@ -1,3 +1,4 @@
+import { migByResource } from '../catalog/index.ts';
 import { formatNumber } from '../cost/money.ts';
 import { isValues } from '../model/values.ts';
 import type { AcceleratorRequest, Container, Workload } from '../model/workload.ts';
@@ -31,4 +32,9 @@ export function requestSpan(requests: readonly AcceleratorRequest[], container: 
 export function isExempt(workload: Workload): boolean {
   // A chart's values describe pods that run.
   return workload.role === 'infrastructure' || (workload.role === 'definition' && !isValues(workload));
+}
+
+/** What a finding about the count of a resource is about: a wrong count of slices is a mistake with MIG. */
+export function topicOfRequest(resource: string): 'mig' | 'gpu-request' {
+  return migByResource(resource).length > 0 ? 'mig' : 'gpu-request';
 }

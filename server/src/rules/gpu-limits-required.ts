@@ -1,5 +1,6 @@
 import { migByResource } from '../catalog/index.ts';
 import { lacksLimitOf, likelyLacksLimitOf } from '../evidence/missing-limit.ts';
+import { topicOfRequest } from '../evidence/requested-accelerators.ts';
 import { keyProblem } from '../model/api-syntax.ts';
 import type { AcceleratorRequest, Container, Quantity } from '../model/workload.ts';
 import { type Fix, fix, type Safety } from '../rewrite/fix.ts';
@@ -73,6 +74,7 @@ export default defineRule({
         continue;
       const count = request.templated ? '' : ` (${request.text})`;
       context.report({
+        topic: topicOfRequest(resource),
         severity: isCertain ? 'error' : 'warning',
         message: `${resource} has a request${count} but no limit: the API server rejects the pod${isCertain ? '' : `, unless the ${context.workload.byShape ? 'operator' : 'chart'} adds one`}`,
         span: keySpanOf(request.at),

@@ -1,6 +1,7 @@
 import { findLocalProcesses } from '../command/processes.ts';
 import { processInput } from '../evidence/launch.ts';
 import { lacksLimitOf } from '../evidence/missing-limit.ts';
+import { topicOfRequest } from '../evidence/requested-accelerators.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
@@ -75,6 +76,7 @@ export default defineRule({
           ? `${accelerator.resource} has no value: the API server rejects the pod`
           : `${accelerator.resource} has no value, which counts as 0: the container starts without it`,
         span: keySpanOf(first.at),
+        topic: topicOfRequest(accelerator.resource),
         severity: isRejected ? 'error' : 'warning',
         fixes: () => [setCount(intendedCount(container, accelerator), accelerator, context)],
       });

@@ -2,6 +2,7 @@ import { gpus } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { migOptions } from '../cost/mig-options.ts';
 import { lacksLimitOf } from '../evidence/missing-limit.ts';
+import { topicOfRequest } from '../evidence/requested-accelerators.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import type { AcceleratorRequest, Container, Quantity } from '../model/workload.ts';
 import { type Fix, fix, joinEdits } from '../rewrite/fix.ts';
@@ -75,6 +76,7 @@ export default defineRule({
       const wrong = written.find(isWrong);
       if (wrong === undefined) continue;
       context.report({
+        topic: topicOfRequest(accelerator.resource),
         severity: isDropped(wrong) ? 'warning' : 'error',
         message: isDropped(wrong)
           ? `requestGPU must be a whole number, not ${wrong.text}: the chart rounds it down to 0, so the pod gets no GPU`

@@ -1,4 +1,5 @@
 import { acceleratorResource } from '../catalog/index.ts';
+import { topicOfRequest } from '../evidence/requested-accelerators.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
@@ -68,6 +69,7 @@ export default defineRule({
       report({
         message: `${resource} has a request of ${request.text} but a limit of ${limit.text}: the API server rejects the pod`,
         span: keySpanOf(request.at),
+        topic: topicOfRequest(resource),
         fixes: () => [
           fix(
             `Set the request of ${resource} to ${limit.text}`,

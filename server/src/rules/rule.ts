@@ -72,6 +72,8 @@ export interface Report {
   /** Made on demand: diagnostics do not need them. A fix that cannot be made is undefined. */
   readonly fixes?: () => readonly (Fix | undefined)[];
   readonly saving?: number | undefined;
+  /** Set if the case is about something narrower than the rule's topic. */
+  readonly topic?: Topic;
   /** Set if the case is more or less severe than the rule's default. */
   readonly severity?: Severity;
   /** Set if the same in another place of the file would be said twice. */

@@ -255,7 +255,7 @@ function reporter(walk: Walk, workload: Workload | null, container: string | nul
     let fixes: readonly Fix[] | undefined;
     const finding: Finding = {
       rule: id,
-      topic: rule.topic,
+      topic: report.topic ?? rule.topic,
       severity: severity ?? report.severity ?? rule.severity,
       message: report.message,
       span: report.span,
