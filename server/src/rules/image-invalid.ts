@@ -16,7 +16,7 @@ import { type DocumentContext, defineRule } from './rule.ts';
  * ## Why
  *
  * The API server accepts any text as an image name. The kubelet does not: a name with spaces, with a placeholder in braces, with `//`, or
- * with uppercase letters in the repository ends in InvalidImageName. The pod never starts, possibly on a GPU node that was added for it.
+ * with uppercase letters in the repository or with a `+` in its tag ends in InvalidImageName. The pod never starts, possibly on a GPU node that was added for it.
  * A tag that does not exist has the same effect: those of NVIDIA's CUDA images name a system since CUDA 12. A `{NAME}` next to a `${NAME}` is
  * only a warning, because another program may fill it in.
  *
@@ -157,12 +157,12 @@ function cudaTag(image: string, repositories: RegExp): string {
 }
 
 /** What most images are. */
-const plainImage = /^[a-z0-9_-]{1,80}(?:[.:/@][a-z0-9_-]{1,80}){0,12}$/;
+const plainImage = /^(?![^@]*:[^/@]*:)[a-z0-9_-]{1,80}(?:[.:/@][a-z0-9_-]{1,80}){0,12}$/;
 
 /** What makes an image name invalid; undefined if it may be valid or is a placeholder for a name. */
 function problemOf(image: string, { root }: YamlDocument): string | undefined {
-  // A name may be joined from a placeholder of a template and a tag.
-  if (plainImage.test(image) || image.includes('{{')) return undefined;
+  // A name may be joined from a placeholder of a template and a tag; release tools have `#{TAG}#`.
+  if (plainImage.test(image) || /\{\{|[#%@]\{/.test(image)) return undefined;
   // Placeholders are words in capitals, in brackets, or after "my" or "your".
   const plain = image.replace(/\{[A-Za-z_]\w*\}/g, '');
   if (/[<>[\]]|(^|[^A-Za-z])[A-Z][A-Z0-9]{2,}([^a-z]|$)|\b(?:my|your)[A-Z-_]/.test(plain)) return undefined;
@@ -173,10 +173,20 @@ function problemOf(image: string, { root }: YamlDocument): string | undefined {
   if (braces !== undefined) return `${shorten(braces, 20)}, which no template fills in`;
   const [first = '', ...rest] = (image.slice(0, 1000).split('@')[0] ?? '').split('/');
   const host = rest.length > 0 && /[.:]|^localhost$/.test(first);
-  const path = (host ? rest : [first, ...rest]).join('/').replace(/:[^/]*$/, '');
+  const path = (host ? rest : [first, ...rest]).join('/').replace(/:[^/:]*$/, '');
   const scheme = /^https?:\/\//i.exec(image)?.[0];
   if (scheme !== undefined) return `a scheme (${scheme})`;
   // Other schemes (`docker://`) belong to another container runtime.
   if (/[^:/]\/{2,}[^/]/.test(image)) return 'an empty part (//) in its path';
-  return /[A-Z]/.test(path) ? 'uppercase letters in its repository' : undefined;
+  return /[A-Z]/.test(path) ? 'uppercase letters in its repository' : tagProblem(image, path);
+}
+
+/** A wheel's version (`2.5.1+cu124`) is no tag, and neither is what follows a second colon. */
+function tagProblem(image: string, path: string): string | undefined {
+  // Build systems fill in names between other marks.
+  if (/[%#~!*]|__/.test(image)) return undefined;
+  if (path.includes(':')) return 'two tags';
+  const tag = /:([^/:@]*)(?:@|$)/.exec(image.replace(/@.*$/s, ''))?.[1];
+  if (tag === '') return 'a colon without a tag';
+  return tag?.includes('+') ? 'a + in its tag' : undefined;
 }
