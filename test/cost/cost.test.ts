@@ -88,6 +88,23 @@ spec:
   expect(range('9.0.10')).toContain('mi300x');
 });
 
+test.each(['gpus: 4', 'gpuDevices: {value: 4}', 'resources: {gpu: 4}'])(
+  'the GPUs of an unknown kind may be of each vendor that sells them: %s',
+  (field) => {
+    const own = `apiVersion: jobs.example.com/v1
+kind: Experiment
+metadata: {name: any-vendor}
+spec:
+  image: registry.example.com/train:1
+  ${field}
+`;
+    const [workload] = parseYaml(own).documents.flatMap((document) => lowerDocument(document, configOf('')).workloads);
+    const cards = (workload && possibleCost(workload))?.cards.map(({ gpu }) => gpu.id);
+    expect(cards).toEqual(expect.arrayContaining(['l4', 'mi300x']));
+    expect(cards).not.toContain('tpu-v5e');
+  },
+);
+
 test('amounts match the platform formatter for en-US, which is slow to start', () => {
   const amounts = [
     0, 1, 1.005, 0.125, 12, 100, 1000, 1234.5, 999.995, 999999.9995, 1e6, 1e-7, 0.0005, 0.3, 12345678.905,

@@ -56,5 +56,5 @@ export function priceRange({ own, byProvider }: GpuPrices): Range | null {
 /** Whether a request without a model can mean this one. */
 export function mayBe(gpu: GpuModel, { candidates, open }: PodAccelerator): boolean {
   if (open === undefined) return candidates.includes(gpu.id);
-  return gpu.vendor === open.vendor && (open.among.length === 0 || open.among.includes(gpu.id));
+  return open.vendors.includes(gpu.vendor) && (open.among.length === 0 || open.among.includes(gpu.id));
 }

@@ -31,9 +31,9 @@ export function isOpen(accelerator: PodAccelerator): accelerator is OpenAccelera
   return accelerator.open !== undefined;
 }
 
-/** The cards of the catalog that a request can be for: of its vendor, with its slices, and supported by current software. */
-export function cardsFor({ open: { vendor, among, memoryMiB } }: OpenAccelerator): readonly GpuModel[] {
-  const current = currentCards().filter((gpu) => gpu.vendor === vendor);
+/** The cards of the catalog that a request can be for: of its vendors, with its slices, and supported by current software. */
+export function cardsFor({ open: { vendors, among, memoryMiB } }: OpenAccelerator): readonly GpuModel[] {
+  const current = currentCards().filter((gpu) => vendors.includes(gpu.vendor));
   if (among.length === 0 && memoryMiB === 0) return current;
   return current.filter(
     (gpu) =>

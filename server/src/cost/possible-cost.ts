@@ -92,16 +92,17 @@ function costOfPods(workload: Workload, used: readonly PodSet[], own: OwnPrices)
       suits(gpu, first.one, first.podSet) &&
       others.every(({ one, podSet }) => cardsFor(one).includes(gpu) && suits(gpu, one, podSet)),
   );
-  const isSingle = used.length === 1 && acceleratorsOf(first.podSet).length === 1 && first.one.open.vendor !== 'google';
+  const isSingle =
+    used.length === 1 && acceleratorsOf(first.podSet).length === 1 && !first.one.open.vendors.includes('google');
   if (!isSingle) return costOn(gpus, used, first.one, own);
   // Most workloads repeat a few requests.
   const {
     perPod,
-    open: { vendor, devicesOn },
+    open: { vendors, devicesOn },
   } = first.one;
   const { min, max } = first.podSet.pods;
   const cards = gpus.map(({ id }) => `${id} ${devicesOn(id)}`).join();
-  const key = `${placementKey(first.podSet.placement)} ${vendor} ${perPod} ${min}-${max} ${cards}`;
+  const key = `${placementKey(first.podSet.placement)} ${vendors.join()} ${perPod} ${min}-${max} ${cards}`;
   return recall(costsByKey, own, key, () => costOn(gpus, used, first.one, own));
 }
 
@@ -158,11 +159,11 @@ function nearby(cards: readonly CardCost[], region: string | null): readonly Car
 }
 
 /** Some vendors' accelerators, and AWS's network adapters, are at one provider only. */
-function providerOf(podSets: readonly PodSet[], { open: { vendor } }: OpenAccelerator): string | null {
+function providerOf(podSets: readonly PodSet[], { open: { vendors } }: OpenAccelerator): string | null {
   const [provider, ...others] = new Set(podSets.map(({ placement }) => placement.provider));
   if (provider !== undefined && provider !== null && others.length === 0) return provider;
-  if (vendor === 'aws' || podSets.some(({ placement }) => placement.needs.efa > 0)) return 'aws';
-  return vendor === 'google' ? 'gcp' : null;
+  if (vendors.includes('aws') || podSets.some(({ placement }) => placement.needs.efa > 0)) return 'aws';
+  return vendors.includes('google') ? 'gcp' : null;
 }
 
 /** The cost of all pods on one card, at each provider that has machines for all of them. */
@@ -196,7 +197,7 @@ function pricesOn(
 ): readonly ProviderCost[] {
   if (!isOpen(accelerator)) return findPrices(gpu, podSet, accelerator, pricing, own);
   const { perPod, open } = accelerator;
-  const key = `${gpu.id} ${pricing} ${perPod} ${open.devicesOn(gpu.id)} ${open.vendor} ${placementKey(podSet.placement)}`;
+  const key = `${gpu.id} ${pricing} ${perPod} ${open.devicesOn(gpu.id)} ${open.vendors.join()} ${placementKey(podSet.placement)}`;
   return recall(pricesByKey, own, key, () => findPrices(gpu, podSet, accelerator, pricing, own));
 }
 

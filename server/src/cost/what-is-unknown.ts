@@ -35,7 +35,7 @@ function whichModel({ requested, candidates, open }: PodAccelerator, sheet: Pric
     const isSelected = candidates.length === 0 && (knownResource(requested)?.vendor ?? null) !== null;
     return { kind: isSelected ? 'noMatch' : 'modelUnknown', requested };
   }
-  const sold = soldGpus(sheet).filter(({ vendor }) => vendor === open.vendor);
+  const sold = soldGpus(sheet).filter(({ vendor }) => open.vendors.includes(vendor));
   if (sold.length === 0) return { kind: 'vendorNotPriced', requested };
   if (sold.every(({ id }) => open.devicesOn(id) === null)) return { kind: 'shareUnknown', requested };
   return { kind: 'modelUnknown', requested };

@@ -157,7 +157,7 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
     const open = files
       .flatMap((found) => (found === undefined ? [] : acceleratedWorkloads(found.file)))
       .flatMap(({ workload }) => workload.podSets.flatMap(({ accelerators }) => accelerators))
-      .flatMap((accelerator) => accelerator.open?.vendor ?? []);
+      .flatMap((accelerator) => accelerator.open?.vendors ?? []);
     return [...new Set(open.map(modelKey))];
   }
 

@@ -20,7 +20,7 @@ import type { ImplicitDevices } from './implicit-devices.ts';
 import { modelsInResource, type NamedModels } from './named-models.ts';
 import type { ModelOptions } from './options.ts';
 import { podPeak } from './pod-needs.ts';
-import { byName } from './requested-resource.ts';
+import { byName, type RequestedResource } from './requested-resource.ts';
 import {
   amdPartitionShare,
   cardsCutBy,
@@ -119,7 +119,9 @@ export function lowerPodAccelerators(
       ...lowered,
       devices: devicesOf(perPod, each(resolved.candidates)),
       ...(form === 'whole' && slice !== undefined && { slice }),
-      ...openModel(resolved, selected, vendor, slices, virtualMiB(ofEach), (model) => devicesOf(perPod, each([model]))),
+      ...openModel(resolved, selected, vendorsOf(vendor), slices, virtualMiB(ofEach), (model) =>
+        devicesOf(perPod, each([model])),
+      ),
     };
   };
 
@@ -144,7 +146,8 @@ export function lowerPodAccelerators(
     const found = { requested, at, form, perPod, devices, model: modelOf(resolved), ...part, ...resolved };
     if (between !== undefined) return { ...found, between, ...(choices && { choices }) };
     const devicesOn = (model: string) => devicesOf(perPod, each([model]));
-    return { ...found, ...openModel(resolved, selected, vendor, slices, memoryMiB ?? 0, devicesOn) };
+    const vendors = vendor === null && saysGpu(requested) ? gpuVendors : vendorsOf(vendor);
+    return { ...found, ...openModel(resolved, selected, vendors, slices, memoryMiB ?? 0, devicesOn) };
   };
 
   // Counts out of range are unknown.
@@ -172,18 +175,30 @@ function devicesOnNode(labels: readonly Selector[]): number | null {
   return others.length > 0 ? null : count;
 }
 
+function vendorsOf(vendor: Vendor | null): readonly Vendor[] {
+  return vendor === null ? [] : [vendor];
+}
+
+/** The vendors of what people call a GPU in a cluster. */
+const gpuVendors: readonly Vendor[] = ['nvidia', 'amd'];
+
+/** An operator's own field: `gpus`, `gpuCount`. */
+function saysGpu(requested: RequestedResource): boolean {
+  return requested.kind === 'field' && /gpu/i.test(requested.name);
+}
+
 /** A selector that no card of the catalog meets leaves nothing open. */
 function openModel(
   { candidates, modelFrom }: Resolved,
   selected: SelectedModels | undefined,
-  vendor: Vendor | null,
+  vendors: readonly Vendor[],
   among: readonly string[],
   memoryMiB: number,
   devicesOn: OpenModel['devicesOn'],
 ): { readonly open?: OpenModel } {
   const isOpen =
     selected === undefined && (modelFrom === null || (modelFrom === 'resource-name' && candidates.length > 1));
-  return !isOpen || vendor === null ? {} : { open: { vendor, among, memoryMiB, devicesOn } };
+  return !isOpen || vendors.length === 0 ? {} : { open: { vendors, among, memoryMiB, devicesOn } };
 }
 
 function inName(candidates: readonly GpuModel[]): NamedModels {

@@ -159,7 +159,8 @@ export interface PodAccelerator {
 
 /** The cards for which a request without a model can be. */
 export interface OpenModel {
-  readonly vendor: Vendor;
+  /** Several if the request only says GPU. */
+  readonly vendors: readonly Vendor[];
   /** Catalog ids, if the request allows only these; empty: any card of the vendor. */
   readonly among: readonly string[];
   /** The memory that each device must have, in MiB; 0 if the request names none. */
