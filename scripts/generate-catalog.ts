@@ -16,7 +16,7 @@ import { withLocalDisks } from './catalog/local-disks.ts';
 import { migFile } from './catalog/mig.ts';
 import { morePrices } from './catalog/more-prices.ts';
 import { platformFile } from './catalog/platforms.ts';
-import { priceFile, withCounts, withNodeNames, withoutReserved } from './catalog/prices.ts';
+import { priceFile, withCounts, withNodeNames, withOnePrice, withoutReserved } from './catalog/prices.ts';
 import { commitDates, type Row } from './catalog/sources.ts';
 
 const inputs = [
@@ -57,7 +57,7 @@ mkdirSync(output, { recursive: true });
 write('gpus', gpus.file);
 write('mig', migFile(JSON.parse(text['mig_profiles.json']), dates));
 write('instances', instanceFile(instances, prices, gpus.idByName, dates));
-write('prices', priceFile(prices, gpus.idByName));
+write('prices', priceFile(withOnePrice(prices), gpus.idByName));
 write('interruptions', interruptionFile(csv('aws_spot_savings.csv')));
 write('platforms', platformFile(JSON.parse(text['cloud_conventions.json']), dates));
 

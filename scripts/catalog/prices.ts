@@ -39,6 +39,19 @@ export function withoutReserved(rows: readonly Row[], notes: readonly Row[]): re
 }
 
 /**
+ * The price rows with one row per machine of providers that charge the same in all regions: their sources list a few of these.
+ * https://docs.oracle.com/en/cloud/paas/ociov/oci_governance.html ("All the OCI region have same pricing", 2026-11-30)
+ */
+export function withOnePrice(rows: readonly Row[]): readonly Row[] {
+  const merged = new Map<string, Row>();
+  for (const row of rows.filter(({ provider }) => provider === 'oci')) {
+    const price = [row.instance_type, row.on_demand_usd_hour, row.spot_usd_hour].join('\u0000');
+    merged.set(price, { ...row, region: 'all' });
+  }
+  return [...rows.filter(({ provider }) => provider !== 'oci'), ...merged.values()];
+}
+
+/**
  * Prices in US dollars per hour, grouped by instance type and then by source, so that shared values are stored once. Rows with an unknown GPU
  * or number of GPUs are omitted: they have no price per device.
  */

@@ -7,6 +7,7 @@ import {
   gpus,
   offers,
   priceSheet,
+  regionsOf,
   soldModels,
 } from '../../server/src/catalog/index.ts';
 import { type PricesInUse, parseConfig, resolveConfig } from '../../server/src/config.ts';
@@ -97,6 +98,21 @@ describe('the offers of a sheet', () => {
       const ids = [...gpus.keys(), 'no-such'].filter((gpu) => offers({ gpu }, sheet).length > 0);
       expect([...soldModels(sheet)].sort()).toEqual(ids.sort());
     }
+  });
+
+  it('of Oracle Cloud are for all regions, also if they were read for one', () => {
+    const instanceType = 'BM.GPU4.8';
+    const [listed, ...others] = offers({ instanceType }, catalogPrices);
+    expect([listed?.region, listed?.onDemand, others]).toEqual(['all', 24.4, []]);
+    const sheet = priceSheet('test', [{ ...fetched, provider: 'oci', instanceType, region: 'us-ashburn-1' }]);
+    expect(offers({ instanceType }, sheet)).toMatchObject([{ region: 'all', onDemand: 50 }]);
+    expect(regionsOf('oci', sheet)).toEqual([]);
+    expect(parseConfig('provider: oci\nregion: us-ashburn-1\n').problems).toEqual([]);
+    const text = p5Pod.replace('p5.48xlarge', instanceType);
+    const assumptions = analyse(text, resolveConfig({ settings: undefined })).documents.flatMap(
+      ({ workloads, costOf }) => workloads.flatMap((one) => costOf(one).cost?.assumptions ?? []),
+    );
+    expect(assumptions.map(({ kind }) => kind)).toEqual(['capacity']);
   });
 
   it('leave the catalog as it is', () => {

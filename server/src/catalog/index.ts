@@ -49,12 +49,18 @@ export {
 } from './node-labels.ts';
 export { platforms } from './platforms.ts';
 export { type PoolManager, poolLabelOf } from './pool-labels.ts';
-export { catalogPrices, type FetchedPrice, machineKey, type PriceSheet, priceSheet } from './price-sheet.ts';
+export {
+  catalogPrices,
+  everywhere,
+  type FetchedPrice,
+  machineKey,
+  type PriceSheet,
+  priceSheet,
+} from './price-sheet.ts';
 export {
   catalogInfo,
   cheapestOffer,
   defaultRegion,
-  everywhere,
   interruptionBand,
   offers,
   pricePerDevice,

@@ -1,5 +1,8 @@
 import type { Offer, Provider } from './types.ts';
 
+/** The region name of providers with the same price everywhere. */
+export const everywhere = 'all';
+
 /** A price that was read from a public source. US dollars per hour for the whole instance. */
 export interface FetchedPrice {
   readonly provider: Provider;
@@ -43,14 +46,16 @@ export function machineKey({ provider, instanceType }: Pick<Offer, 'provider' | 
   return `${provider} ${instanceType}`;
 }
 
-/** The catalog's offers of one instance type with the fetched prices that are at least as new, by region. */
+/** The catalog's offers of one instance type with the fetched prices that are at least as new, by region; those of a provider with one price are for all regions. */
 export function withFetched(
   listed: readonly Offer[],
   machine: Pick<Offer, 'provider' | 'instanceType' | 'gpu' | 'gpuCount'>,
   fetched: readonly FetchedPrice[],
 ): readonly Offer[] {
   const byRegion = new Map(listed.map((offer) => [offer.region, offer]));
-  for (const price of fetched) {
+  const isOnePrice = byRegion.has(everywhere);
+  for (const one of fetched) {
+    const price = isOnePrice ? { ...one, region: everywhere } : one;
     const { provider, instanceType, gpu, gpuCount } = machine;
     const unpriced = { onDemand: null, spot: null, spotBasis: null, date: null, source: '' };
     const before = byRegion.get(price.region) ?? {

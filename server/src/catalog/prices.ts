@@ -1,18 +1,15 @@
 import { lazy } from '../yaml/lazy.ts';
 import { once } from '../yaml/once.ts';
 import { allInstanceTypes } from './instances.ts';
-import { catalogPrices, machineKey, type PriceSheet, withFetched } from './price-sheet.ts';
+import { catalogPrices, everywhere, machineKey, type PriceSheet, withFetched } from './price-sheet.ts';
 import { type StoredPriceGroup, sourceText, storedInterruptions, storedPrices } from './stored.ts';
 import type { Offer, OfferQuery, Provider, Source } from './types.ts';
-
-/** The region name of providers with the same price everywhere. */
-export const everywhere = 'all';
 
 const defaultRegions: Readonly<Record<Provider, string>> = {
   aws: 'us-east-1',
   azure: 'eastus',
   gcp: 'us-central1',
-  oci: 'af-johannesburg-1',
+  oci: everywhere,
   coreweave: everywhere,
   crusoe: everywhere,
   hyperstack: everywhere,
@@ -111,7 +108,8 @@ const regionsBySeller = once((sheet: PriceSheet): ReadonlyMap<Provider, readonly
 });
 
 function inOrder(regions: ReadonlySet<string>, preferred: string): readonly string[] {
-  const named = [...regions].filter((region) => !['', everywhere, 'global'].includes(region)).sort();
+  if (regions.has(everywhere)) return [];
+  const named = [...regions].filter((region) => !['', 'global'].includes(region)).sort();
   return named.includes(preferred) ? [preferred, ...named.filter((region) => region !== preferred)] : named;
 }
 

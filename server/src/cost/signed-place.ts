@@ -7,8 +7,9 @@ export function signedPlace(placement: Placement, sheet: PriceSheet): Placement 
   const sign = placement.sign?.();
   if (sign === undefined) return undefined;
   const own = regionsOf(sign.provider as Provider, sheet);
-  if (![region ?? regions ?? []].flat().every((one) => own.includes(one))) return undefined;
-  const isNear = region === null && regions === undefined && sign.region !== null && own.includes(sign.region);
+  const isThere = (one: string) => own.length === 0 || own.includes(one);
+  if (![region ?? regions ?? []].flat().every(isThere)) return undefined;
+  const isNear = region === null && regions === undefined && sign.region !== null && isThere(sign.region);
   const billing = billingOf(placement);
   const place = { provider: sign.provider, region: isNear ? sign.region : region };
   return { ...placement, ...place, ...(billing !== undefined && { billing }) };
