@@ -167,6 +167,8 @@ export interface FlavorFacts {
   readonly labels: Table<string> | null;
   /** The taints of its nodes that it does not tolerate for its pods. */
   readonly taints: readonly NodeTaint[];
+  /** The queue has a quota of devices in it. */
+  readonly hasDevices: boolean;
 }
 
 /** A node label that a pod requires, with the allowed values. */
@@ -275,6 +277,8 @@ export interface QueueFacts {
   readonly resources: readonly string[] | null;
   /** The names of its flavors, in order. */
   readonly flavors: readonly string[];
+  /** Those with a quota of devices. */
+  readonly deviceFlavors: readonly string[];
   /** The largest quota of one flavor, by resource; empty if the queue may borrow from others. */
   readonly largest: Table<number>;
 }

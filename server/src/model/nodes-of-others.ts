@@ -1,4 +1,5 @@
 import { acceleratorResource, type GpuModel, gpus, isInstanceTypeLabel } from '../catalog/index.ts';
+import { capacityLeft } from '../catalog/node-labels.ts';
 import {
   asText,
   type Cursor,
@@ -78,6 +79,15 @@ export interface DescribedPod {
 }
 
 function nodesInFiles(
+  selectors: readonly Selector[],
+  described: DescribedPod,
+  crossReferences: CrossReferences,
+): Described {
+  const found = describedNodes(selectors, described, crossReferences);
+  return found === unknownNodes ? { ...found, terms: capacitiesOfQueue(described, crossReferences) } : found;
+}
+
+function describedNodes(
   selectors: readonly Selector[],
   described: DescribedPod,
   crossReferences: CrossReferences,
@@ -292,6 +302,17 @@ function ofQueue(
     hints: [],
     inherited: isDescribed ? flavors.flatMap(({ inherited }) => inherited) : [],
   };
+}
+
+/** The capacity types of the flavors of a pod's queue, if all of those with devices state one: the pod itself may name its machine. */
+function capacitiesOfQueue(described: DescribedPod, crossReferences: CrossReferences): readonly NodeTerm[] {
+  const flavors = flavorsOfQueue(described, crossReferences).filter(({ hasDevices }) => hasDevices);
+  const terms = flavors.map(({ labels }) =>
+    Object.entries(labels ?? {}).flatMap(([key, value]) =>
+      capacityLeft(key, 'In', [value]) === undefined ? [] : [{ key, operator: 'In' as const, values: [value] }],
+    ),
+  );
+  return terms.some((term) => term.length === 0) ? [] : terms;
 }
 
 /** Flavors of CPU nodes name no model. */

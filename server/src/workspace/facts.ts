@@ -69,7 +69,7 @@ import {
   writtenReplicas,
 } from './namespace-facts.ts';
 import type { OverlayFacts } from './overlay-facts.ts';
-import { flavorTaints, isClosed, queueCapacity } from './queue-facts.ts';
+import { flavorTaints, isClosed, queueCapacity, quotasOfDevices } from './queue-facts.ts';
 import { llmFacts, seenDevice, servingFacts, trainingFacts } from './runtime-facts.ts';
 import { stepFacts } from './step-facts.ts';
 
@@ -261,13 +261,16 @@ function queueFacts(spec: Cursor | undefined): QueueFacts {
   const covered = items(groups).map((group) => getIn(group, 'coveredResources'));
   const unknown = isUnseen(spec) || isUnseen(groups) || covered.some(isUnseen);
   const names = covered.flatMap(items);
-  const flavors = items(groups).flatMap((group) =>
-    items(getIn(group, 'flavors')).flatMap((flavor) =>
-      isClosed(flavor, spec) ? [] : (asText(getIn(flavor, 'name')) ?? []),
-    ),
+  const open = items(groups).flatMap((group) =>
+    items(getIn(group, 'flavors')).filter((flavor) => !isClosed(flavor, spec)),
   );
-  if (unknown || names.some(isTemplated)) return { resources: null, flavors, largest: tableOf<number>([]) };
-  return { resources: names.flatMap((name) => asText(name) ?? []), flavors, largest: largestQuotas(spec) };
+  const namesOf = (flavors: readonly Cursor[]) => flavors.flatMap((flavor) => asText(getIn(flavor, 'name')) ?? []);
+  const offered = {
+    flavors: namesOf(open),
+    deviceFlavors: namesOf(open.filter((flavor) => quotasOfDevices(flavor).length > 0)),
+  };
+  if (unknown || names.some(isTemplated)) return { resources: null, ...offered, largest: tableOf<number>([]) };
+  return { resources: names.flatMap((name) => asText(name) ?? []), ...offered, largest: largestQuotas(spec) };
 }
 
 function writtenStrings(map: Cursor | undefined): Table<string> {

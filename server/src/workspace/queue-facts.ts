@@ -35,11 +35,16 @@ export function queueCapacity(spec: Cursor | undefined): Table<number> {
  */
 export function isClosed(flavor: Cursor, spec: Cursor | undefined): boolean {
   if (['cohort', 'cohortName'].some((key) => getIn(spec, key) !== undefined)) return false;
-  const devices = items(getIn(flavor, 'resources')).filter(
-    (resource) => acceleratorResource(asText(getIn(resource, 'name')) ?? '') !== undefined,
-  );
+  const devices = quotasOfDevices(flavor);
   const isNone = (quota: Cursor | undefined) => quota !== undefined && lowerQuantity(quota).value === 0;
   return devices.length > 0 && devices.every((resource) => isNone(getIn(resource, 'nominalQuota')));
+}
+
+/** The quotas of devices that a ClusterQueue has in a flavor. */
+export function quotasOfDevices(flavor: Cursor): readonly Cursor[] {
+  return items(getIn(flavor, 'resources')).filter(
+    (resource) => acceleratorResource(asText(getIn(resource, 'name')) ?? '') !== undefined,
+  );
 }
 
 /** The taints of a flavor that its own tolerations do not cover: Kueue expects those in the pods. */

@@ -23,9 +23,11 @@ export function clusterQueueOf(
 
 /** The flavors of the ClusterQueue behind a LocalQueue, in its order. */
 export function flavorsOf(scope: Scope, namespace: string | null, queue: string): readonly FlavorFacts[] {
-  return (clusterQueueOf(scope, namespace, queue)?.facts.flavors ?? []).map((name) => {
+  const { flavors = [], deviceFlavors = [] } = clusterQueueOf(scope, namespace, queue)?.facts ?? {};
+  return flavors.map((name) => {
     const flavor = agreed(scope, candidates(scope, 'kueue.x-k8s.io/ResourceFlavor', null, name), 'flavor');
-    return { name, labels: flavor?.facts.labels ?? null, taints: flavor?.facts.taints ?? [] };
+    const { labels = null, taints = [] } = flavor?.facts ?? {};
+    return { name, labels, taints, hasDevices: deviceFlavors.includes(name) };
   });
 }
 
