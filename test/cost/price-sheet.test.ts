@@ -109,7 +109,7 @@ describe('the offers of a sheet', () => {
     expect(regionsOf('oci', sheet)).toEqual([]);
     expect(parseConfig('provider: oci\nregion: us-ashburn-1\n').problems).toEqual([]);
     const text = p5Pod.replace('p5.48xlarge', instanceType);
-    const assumptions = analyse(text, resolveConfig({ settings: undefined })).documents.flatMap(
+    const assumptions = analyse(text, resolveConfig({ settings: undefined, file: undefined })).documents.flatMap(
       ({ workloads, costOf }) => workloads.flatMap((one) => costOf(one).cost?.assumptions ?? []),
     );
     expect(assumptions.map(({ kind }) => kind)).toEqual(['capacity']);

@@ -100,25 +100,94 @@ spec:
     expect(cron('schedules: ["0 1 * * *", "0 13 * * *"]', 'activeDeadlineSeconds: 7200, ')).toMatch(
       /\$690\.09 per month$/,
     );
-    // The limit of one step bounds that step only.
-    expect(cron('schedule: "0 1 * * *"', '')).toBe('$5.67/h on demand while running · $2.46/h spot');
+    // The limit of the only step: 5.672 × 60 / 3600 = 0.0945; 30.4167 nights = 2.88.
+    expect(cron('schedule: "0 1 * * *"', '')).toMatch(/ · at most \$0\.09 per run, \$2\.88 per month$/);
+  });
+
+  describe('the deadlines of steps bound a workflow', () => {
+    const step = (name: string, machine: string, gpus: number, fields: string) =>
+      `{name: ${name}, ${fields} nodeSelector: {node.kubernetes.io/instance-type: ${machine}}, container: {image: 'registry.example.com/a:1', resources: {limits: {nvidia.com/gpu: ${gpus}}}}}`;
+    const workflow = (main: string, [small, large]: readonly string[], spec = '') =>
+      lensOf(`apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: chain}
+spec:
+  entrypoint: main
+  ${spec}
+  templates:
+    - {name: main, ${main}}
+    - ${step('small', 'g5.xlarge', 1, small ?? '')}
+    - ${step('large', 'g5.12xlarge', 4, large ?? '')}
+`);
+    const limits = ['activeDeadlineSeconds: 1800,', 'activeDeadlineSeconds: 7200,'];
+    const [small, large] = ['{name: a, template: small', '{name: b, template: large'];
+
+    test.each([
+      // 0.5 h × 1.006 + 2 h × 5.672 = 11.847, in any order, also if a condition may skip one.
+      ['one after the other', `steps: [[${small}}], [${large}}]]`, limits, '', '11.85'],
+      ['at once', `dag: {tasks: [${small}}, ${large}}]}`, limits, '', '11.85'],
+      ['with a condition', `steps: [[${small}, when: "{{steps.x}}"}], [${large}}]]`, limits, '', '11.85'],
+      // 3 × 0.5 h × 1.006 + 11.344 = 12.853.
+      ['with a loop', `steps: [[${small}, withItems: [1, 2, 3]}], [${large}}]]`, limits, '', '12.85'],
+      // Two attempts: 2 × 0.503 + 11.344 = 12.35.
+      [
+        'with retries',
+        `steps: [[${small}}], [${large}}]]`,
+        [`${limits[0]} retryStrategy: {limit: 1},`, limits[1] ?? ''],
+        '',
+        '12.35',
+      ],
+      // 0.5 h for both: 0.503 + 2.836 = 3.339.
+      [
+        'by default',
+        `steps: [[${small}}], [${large}}]]`,
+        [],
+        'templateDefaults: {activeDeadlineSeconds: 1800}',
+        '3.34',
+      ],
+    ])('%s', (_, main, of, spec, amount) => {
+      expect(workflow(main, of, spec)).toMatch(new RegExp(` · at most \\$${amount.replace('.', '\\.')} per run$`));
+    });
+
+    test.each([
+      ['one without a deadline', `steps: [[${small}}], [${large}}]]`, limits.slice(1), ''],
+      [
+        'a loop over a parameter',
+        `steps: [[${small}, withParam: "{{workflow.parameters.x}}"}], [${large}}]]`,
+        limits,
+        '',
+      ],
+      [
+        'retries without a limit',
+        `steps: [[${small}}], [${large}}]]`,
+        [`${limits[0]} retryStrategy: {},`, limits[1] ?? ''],
+        '',
+      ],
+      ['hooks', `steps: [[${small}}], [${large}}]]`, limits, 'hooks: {exit: {template: small}}'],
+      ['a template that starts itself', `steps: [[${small}}, ${large}}], [{name: c, template: main}]]`, limits, ''],
+    ])('but not with %s', (_, main, of, spec) => {
+      expect(workflow(main, of, spec)).not.toContain('at most');
+    });
   });
 
   test('a run of Tekton ends, by its own limit at the latest', () => {
-    const step = (name: string) =>
-      `{name: ${name}, taskSpec: {steps: [{name: main, image: 'registry.example.com/a:1', computeResources: {limits: {nvidia.com/gpu: 4}}}]}}`;
-    const run = (limit: string) =>
+    const step = (name: string, fields: string) =>
+      `{name: ${name}${fields}, taskSpec: {steps: [{name: main, image: 'registry.example.com/a:1', computeResources: {limits: {nvidia.com/gpu: 4}}}]}}`;
+    const run = (limit: string, fields = '') =>
       lensOf(`apiVersion: tekton.dev/v1
 kind: PipelineRun
 metadata: {name: tune}
 spec:
   ${limit}
   taskRunTemplate: {podTemplate: {nodeSelector: {node.kubernetes.io/instance-type: g5.12xlarge}}}
-  pipelineSpec: {tasks: [${step('train')}]}
+  pipelineSpec: {tasks: [${step('train', fields)}]}
 `);
     // 1.5 h × 5.672 = 8.508.
     expect(run('timeouts: {pipeline: 1h30m}')).toBe('$5.67/h on demand · $2.46/h spot · at most $8.51 in 90 min');
     expect(run('timeouts: {pipeline: "0"}')).toBe('$5.67/h on demand · $2.46/h spot');
+    // The task's own limit and one more attempt: 2 × 0.5 h × 5.672.
+    expect(run('params: []', ', timeout: 30m, retries: 1')).toMatch(/ · at most \$5\.67 per run$/);
+    expect(run('params: []', ', timeout: 30m, matrix: {params: []}')).not.toContain('at most');
     expect(run('params: []')).toBe('$5.67/h on demand · $2.46/h spot');
   });
 

@@ -63,7 +63,7 @@ export function estimateCost(
         workload,
         total(parts, hourly, [...readWith(workload), ...notesOnWorkload(workload, isListed), ...inheritedBy(used)]),
       ),
-      ...runCost(runLength(workload, stepSeconds), hourly),
+      ...runCost(runLength(workload, stepSeconds), hourly, parts),
     }),
   };
 }
@@ -155,6 +155,7 @@ function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | NoEstimate
     name,
     pods: podSet.pods,
     hourly: timesCount(pod, pods),
+    ...(billedSlice(podSet) === undefined && { pod }),
     spot: spot.length === each.length ? timesCount(sumOf(spot), pods) : null,
     idle: timesCount(pod, pods.min),
     isOpen: podSet.pods.max === null,

@@ -9,6 +9,8 @@ export interface PodSetCost {
   readonly name: string;
   readonly pods: PodSet['pods'];
   readonly hourly: Range;
+  /** Of one pod, if all of its devices count. */
+  readonly pod?: Range;
   readonly spot: Range | null;
   readonly idle: Range;
   readonly isOpen: boolean;

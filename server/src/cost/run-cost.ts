@@ -1,13 +1,30 @@
 import type { RunLength } from '../model/run-length.ts';
 import type { Workload } from '../model/workload.ts';
 import { formatAmount, formatDuration, formatHourly, formatNumber, HOURS_PER_MONTH } from './money.ts';
-import { nothing, timesCount } from './range.ts';
+import type { PodSetCost } from './pod-set-cost.ts';
+import { nothing, sumOf, timesCount } from './range.ts';
 import type { CostEstimate, Range, RunCost } from './types.ts';
 
-/** What one run costs, if the workload ends. */
-export function runCost(run: RunLength | undefined, hourly: Range): Pick<CostEstimate, 'run'> {
+/**
+ * What one run costs, if the workload ends.
+ * @param parts its pod sets, for runs that only the deadlines of their pods bound
+ */
+export function runCost(
+  run: RunLength | undefined,
+  hourly: Range,
+  parts: readonly PodSetCost[],
+): Pick<CostEstimate, 'run'> {
   if (run === undefined) return {};
-  return { run: { ...run, total: run.hours === null ? null : timesCount(hourly, run.hours) } };
+  return { run: { ...run, total: run.hours === null ? ofSteps(run, parts) : timesCount(hourly, run.hours) } };
+}
+
+function ofSteps({ podSeconds }: RunLength, parts: readonly PodSetCost[]): Range | null {
+  const each = parts.map(({ name, pod }) => {
+    const seconds = podSeconds?.get(name);
+    return pod === undefined || seconds === undefined ? undefined : timesCount(pod, seconds / 3600);
+  });
+  const known = each.flatMap((one) => one ?? []);
+  return known.length === 0 || known.length < each.length ? null : sumOf(known);
 }
 
 /** The estimate of a schedule or a job that is suspended: nothing runs, and `whileRunning` has the amount of a run. */
@@ -41,7 +58,12 @@ export function scheduleWords(cost: Pick<CostEstimate, 'run' | 'hourly' | 'month
 export function monthOf({ run, hourly, monthly }: Pick<CostEstimate, 'run' | 'hourly' | 'monthly'>): Range | null {
   if (run === undefined) return monthly;
   const hours = hoursPerMonth(run);
-  return hours === null ? null : timesCount(hourly, hours);
+  if (hours !== null) return timesCount(hourly, hours);
+  const { total, perMonth } = run;
+  if (total === null || perMonth === null || perMonth === undefined) return null;
+  const all = timesCount(total, perMonth);
+  const most = (end: 'min' | 'max') => Math.min(all[end], run.oneAtATime ? hourly[end] * HOURS_PER_MONTH : Infinity);
+  return { min: most('min'), max: most('max') };
 }
 
 /** The hours of all runs of a month; null if they are unknown, or if the workload runs once. Runs may overlap. */
@@ -60,18 +82,20 @@ export function runWords({
 }: Pick<CostEstimate, 'run' | 'hourly' | 'monthly'>): string | undefined {
   if (run === undefined) return undefined;
   const { hours, total, perMonth } = run;
-  if (hours === null || total === null) return undefined;
+  if (total === null) return undefined;
   const amount = `${bound(run)} ${formatAmount(total)}`;
-  if (perMonth === undefined) return `${amount} in ${formatDuration(hours * 3600)}`;
+  if (hours === null && perMonth === undefined) return `${amount} per run`;
+  if (hours !== null && perMonth === undefined) return `${amount} in ${formatDuration(hours * 3600)}`;
   const month = run.suspended ? null : monthOf({ run, hourly, monthly });
   return `${amount} per run${month === null ? '' : `, ${formatAmount(month)} per month`}`;
 }
 
 /** How the length and the number of the runs are known, for hovers and reports. */
-export function runBasis({ hours, from, field, perMonth, oneAtATime, suspended }: RunCost): string | undefined {
+export function runBasis({ hours, from, field, perMonth, oneAtATime, suspended, total }: RunCost): string | undefined {
   if (suspended) return 'No runs: suspended';
   const runs = perMonth === undefined || perMonth === null ? undefined : `${formatNumber(perMonth)} runs per month`;
-  if (hours === null) return runs;
+  const steps = total === null ? [] : ['Each step runs until its deadline at most'];
+  if (hours === null) return [...steps, ...(runs === undefined ? [] : [runs])].join(', ') || undefined;
   const duration = formatDuration(hours * 3600);
   const length =
     from === 'deadline' ? `At most ${duration} per run (${field})` : `${duration}: steps × training.stepSeconds`;

@@ -1,4 +1,3 @@
-import { sleepSeconds } from '../command/durations.ts';
 import { meaningOf } from '../command/flag-meaning.ts';
 import { readFlags } from '../command/flags.ts';
 import { asBoolean, asText, type Cursor, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
@@ -7,6 +6,7 @@ import { runsPerMonth } from './cron.ts';
 import { kindOf } from './kinds/index.ts';
 import { lookUp } from './manifest.ts';
 import { commandsIn } from './process-input.ts';
+import { durationIn, type PodSeconds, podSecondsOf } from './step-deadlines.ts';
 import type { Workload } from './workload.ts';
 
 /** How long one run of a workload takes, as far as its object or the config says. */
@@ -17,6 +17,8 @@ export interface RunLength {
   readonly from: 'deadline' | 'steps' | null;
   /** The field or label with the deadline. */
   readonly field?: string;
+  /** The deadlines of the steps, if nothing bounds the run as a whole. */
+  readonly podSeconds?: PodSeconds;
   /** Runs in 730 hours, for scheduled workloads; null: unknown. */
   readonly perMonth?: number | null;
   /** A run that is due while another one is under way does not start, or ends that one. */
@@ -46,6 +48,7 @@ export function runLength(workload: Workload, stepSeconds: number | null): RunLe
     hours: seconds === null ? null : seconds / 3600,
     from: deadline !== null ? ('deadline' as const) : seconds === null ? null : ('steps' as const),
     ...(deadline !== null && { field: deadline.field }),
+    ...stepDeadlines(workload, seconds),
   };
   const isSuspended = [getIn(root, 'spec', 'suspend'), getIn(root, 'spec', 'runPolicy', 'suspend')].some(
     (at) => asBoolean(at) === true,
@@ -60,6 +63,11 @@ export function runLength(workload: Workload, stepSeconds: number | null): RunLe
     ...(isSuspended ? { suspended: true } : {}),
     ...(policy === 'Forbid' || policy === 'Replace' ? { oneAtATime: true } : {}),
   };
+}
+
+function stepDeadlines(workload: Workload, known: number | null): Pick<RunLength, 'from' | 'podSeconds'> | undefined {
+  const podSeconds = known === null && kindOf(workload.manifest).runsSteps ? podSecondsOf(workload) : undefined;
+  return podSeconds && { from: 'deadline', podSeconds };
 }
 
 const queueLabel = 'kueue.x-k8s.io/queue-name';
@@ -89,7 +97,7 @@ function deadlineOf(workload: Workload, job: Cursor | undefined): Deadline | nul
   const timeout = getIn(spec, 'timeouts', 'pipeline') ?? getIn(spec, 'timeout');
   const all: readonly Deadline[] = [
     ...found('activeDeadlineSeconds', activeDeadline(workload, job)),
-    ...(apiVersion.startsWith('tekton.dev/') ? found('timeout', secondsIn(asText(timeout))) : []),
+    ...(apiVersion.startsWith('tekton.dev/') ? found('timeout', durationIn(asText(timeout))) : []),
     ...found(maxExecTime, countIn(lookUp(labels, maxExecTime)?.value)),
   ];
   const [first = null] = [...all].sort((a, b) => a.seconds - b.seconds);
@@ -98,12 +106,6 @@ function deadlineOf(workload: Workload, job: Cursor | undefined): Deadline | nul
 
 /** Kueue stops a job after this many seconds. https://kueue.sigs.k8s.io/docs/concepts/workload/#maximum-execution-time */
 const maxExecTime = 'kueue.x-k8s.io/max-exec-time-seconds';
-
-/** Seconds for `1h30m0s`; undefined for 0, which is no limit. */
-function secondsIn(duration: string | undefined): number | undefined {
-  const parts = duration !== undefined && /^(?:[\d.]+[hms])+$/.test(duration) ? duration.match(/[\d.]+[hms]/g) : null;
-  return sleepSeconds(parts ?? []) || undefined;
-}
 
 function activeDeadline({ manifest, podSets }: Workload, job: Cursor | undefined): number | null {
   const spec = getIn(manifest.root, 'spec');

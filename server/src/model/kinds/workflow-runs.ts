@@ -50,7 +50,8 @@ export function concurrentRuns(
   };
   const runOf = (step: Cursor): Use => {
     isHooked ||= getIn(step, 'hooks') !== undefined;
-    return repeated(others?.get(step.node) ?? usesOf(asText(getIn(step, 'template'))), loopOf(step));
+    const use = repeated(others?.get(step.node) ?? usesOf(asText(getIn(step, 'template'))), itemsOfStep(step));
+    return getIn(step, 'when') === undefined ? use : maybe(use);
   };
   const ofTasks = (tasks: readonly Cursor[]): Use => inOrder(tasks.map(runOf), dependenciesOf(tasks), weights);
   const entrypoint = getIn(spec, 'entrypoint');
@@ -140,9 +141,13 @@ function unknownUse(weights: readonly number[]): Use {
   return new Map(weights.flatMap((weight, index) => (weight ? [[index, { busiest: null, most: null }]] : [])));
 }
 
-/** How often a step runs at once; null if a condition or a parameter decides. */
-function loopOf(step: Cursor): number | null {
-  if (getIn(step, 'when') !== undefined) return null;
+/** A use that a condition may skip. */
+function maybe(use: Use): Use {
+  return mapped(use, ({ runs: _, ...rest }) => ({ ...rest, busiest: rest.most === 0 ? 0 : null }));
+}
+
+/** How often a step runs at once, if its condition holds; null if a parameter decides. */
+export function itemsOfStep(step: Cursor): number | null {
   const [list, sequence, parameter] = ['withItems', 'withSequence', 'withParam'].map((key) => getIn(step, key));
   if (list !== undefined) return list.node.kind === 'seq' && !isIncomplete(list) ? items(list).length : null;
   if (sequence !== undefined) return sequenceLength(sequence);
