@@ -5,8 +5,12 @@ import { asText, getIn, isTemplated } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import type { TerraformRegion } from './terraform-pools.ts';
 
-/** The kinds of Cluster API that state where a cluster is, and the field that does. https://cluster-api.sigs.k8s.io/reference/providers */
-const clusters = table<readonly [cloud: Provider, key: string]>({
+/**
+ * The kinds that state where a cluster is, and the field of the spec that does. https://cluster-api.sigs.k8s.io/reference/providers,
+ * https://azure.github.io/azure-service-operator/reference/containerservice, https://cloud.google.com/config-connector/docs/reference/overview,
+ * https://marketplace.upbound.io
+ */
+const clusters = table<readonly [cloud: Provider, ...path: string[]]>({
   'controlplane.cluster.x-k8s.io/AWSManagedControlPlane': ['aws', 'region'],
   'controlplane.cluster.x-k8s.io/ROSAControlPlane': ['aws', 'region'],
   'infrastructure.cluster.x-k8s.io/AWSCluster': ['aws', 'region'],
@@ -15,16 +19,26 @@ const clusters = table<readonly [cloud: Provider, key: string]>({
   'infrastructure.cluster.x-k8s.io/GCPCluster': ['gcp', 'region'],
   'infrastructure.cluster.x-k8s.io/GCPManagedCluster': ['gcp', 'region'],
   'infrastructure.cluster.x-k8s.io/GCPManagedControlPlane': ['gcp', 'location'],
+  'containerservice.azure.com/ManagedCluster': ['azure', 'location'],
+  'container.cnrm.cloud.google.com/ContainerCluster': ['gcp', 'location'],
+  'container.gcp.upbound.io/Cluster': ['gcp', 'forProvider', 'location'],
+  'container.gcp.m.upbound.io/Cluster': ['gcp', 'forProvider', 'location'],
+  'containerservice.azure.upbound.io/KubernetesCluster': ['azure', 'forProvider', 'location'],
+  'containerservice.azure.m.upbound.io/KubernetesCluster': ['azure', 'forProvider', 'location'],
+  'eks.aws.upbound.io/Cluster': ['aws', 'forProvider', 'region'],
+  'eks.aws.m.upbound.io/Cluster': ['aws', 'forProvider', 'region'],
 });
 
-/** Where the cluster is that an object of Cluster API describes; null for other objects. */
+/** Where the cluster is that an object describes; null for other objects. */
 export function clusterPlace({ root, apiVersion, kind }: Manifest): readonly TerraformRegion[] | null {
-  const [cloud, key] = clusters[`${groupOf(apiVersion)}/${kind}`] ?? [];
-  if (cloud === undefined || key === undefined) return null;
-  const place = getIn(root, 'spec', key);
+  const [cloud, ...path] = clusters[`${groupOf(apiVersion)}/${kind}`] ?? [];
+  if (cloud === undefined) return null;
+  const place = getIn(root, 'spec', ...path);
   const stated = isTemplated(place) ? null : asText(place);
   return [{ cloud, by: 'cluster', place: stated ?? null }];
 }
 
 /** The names of these kinds. */
-export const clusterKinds: readonly string[] = Object.keys(clusters).map((name) => name.slice(name.indexOf('/') + 1));
+export const clusterKinds: readonly string[] = [
+  ...new Set(Object.keys(clusters).map((name) => name.slice(name.indexOf('/') + 1))),
+];

@@ -271,10 +271,14 @@ function hasBlock(found: ReadonlyMap<string, Field>, key: string): boolean {
   return Array.isArray(field) || isFields(field);
 }
 
-/** The region of a location or of zones: `us-central1-a`, `us-east-1b`. */
+/** The region of a location or of zones: `us-central1-a`, `us-east-1b`. Azure's are also written as `West Europe`. */
 export function regionIn(places: readonly (string | null)[]): string | null {
   const regions = places.map((place) =>
-    (place ?? '').replace(/^(.*\d)-?[a-f]$/, '$1').replace(/^([a-z]+\d?)-[1-3]$/, '$1'),
+    (place ?? '')
+      .toLowerCase()
+      .replaceAll(' ', '')
+      .replace(/^(.*\d)-?[a-f]$/, '$1')
+      .replace(/^([a-z]+\d?)-[1-3]$/, '$1'),
   );
   const [first = ''] = regions;
   return /^[a-z][a-z\d]*(?:-[a-z\d]+)*$/.test(first) && regions.every((region) => region === first) ? first : null;

@@ -9,7 +9,7 @@ import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
 import { exactly } from './pod-sets.ts';
 import { devicesPerPod } from './step-references.ts';
 import { heaviestOf, podsOf, type Use } from './workflow-branches.ts';
-import { inOrder, limitedTo, repeated } from './workflow-runs.ts';
+import { inOrder, limitedTo, maybe, repeated } from './workflow-runs.ts';
 
 /** Compiled Kubeflow pipelines: a pod for each task of an executor. */
 export const pipelineSpecKinds: readonly KindEntry[] = [
@@ -68,7 +68,7 @@ function usesOf(component: Cursor | undefined, graph: Graph, depth: number): Use
 function timesOf(task: Cursor, use: Use): Use {
   const iterator = getIn(task, 'parameterIterator') ?? getIn(task, 'artifactIterator');
   const isConditional = getIn(task, 'triggerPolicy', 'condition') !== undefined;
-  if (iterator === undefined) return isConditional ? repeated(use, null) : use;
+  if (iterator === undefined) return isConditional ? maybe(use) : use;
   const length = listLength(getIn(iterator, 'items', 'raw'));
   const limit = countIn(asText(getIn(task, 'iteratorPolicy', 'parallelismLimit')));
   return limitedTo(repeated(use, isConditional ? null : length), limit);

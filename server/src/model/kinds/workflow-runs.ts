@@ -142,7 +142,7 @@ function unknownUse(weights: readonly number[]): Use {
 }
 
 /** A use that a condition may skip. */
-function maybe(use: Use): Use {
+export function maybe(use: Use): Use {
   return mapped(use, ({ runs: _, ...rest }) => ({ ...rest, busiest: rest.most === 0 ? 0 : null }));
 }
 
