@@ -26,6 +26,21 @@ test.each([
     '<<<<<< | Unresolved merge conflict; choose one side and remove the marker lines',
   ],
   ['a = "${lookup(var.b, "c")\nb = 1\n', '"${loo | Unclosed quote; add the closing quote'],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
+  ['a = { b = "${var.c" }\n', '${var. | Unclosed ${; add the closing }'],
+  ["a = ['b']\n", "'b']\n | Single quotes around a text; use double quotes"],
+  ['a = \u201cb\u201d\n', '\u201cb\u201d\n | Typographic quote \u201c; use the double quotes of code'],
+  ['a =\u00a01\n', '\u00a01\n | Non-breaking space (U+00A0); use a plain space'],
+  ['a = ["b" "c"]\n', '" "c"] | Missing comma after this value'],
+  ['a = [{ b = 1 }\n  { b = 2 }]\n', '}\n  {  | Missing comma after this value'],
+  ['a {\n  b: 1\n}\n', ': 1\n}\n | Write = after b, not :'],
+  ['a {\n  b = 1\n  b = 2\n}\n', 'b = 2\n | b is set twice in this block; remove one'],
+  ['a {\n-  b = 1\n+  b = 2\n}\n', '-  b = | This line begins with -, as in a diff; remove the mark, or the line'],
+  ['a {\n  size\n}\n', 'size\n} | size has no value; write = and a value, or a block'],
+  ['resource "a" "b"\n  c = 1\n}\n', 'resour | The block resource has no {; add it at the end of this line'],
+  ['a { b = 1 } c { d = 1 }\n', 'c { d  | A line break is missing after the } of the block above'],
+  ['a = 1 b = 2\n', 'b = 2\n | A line break is missing before b'],
+  ['a { b = 1\n  c = 2\n}\n', 'b = 1\n | A line break is missing between { and b, or the } after its value'],
 ])('%j has an error', (text, expected) => {
   expect(found(text)).toBe(expected);
 });
@@ -44,6 +59,12 @@ test.each([
   'a = (\n  b ||\n  c\n)\nlocals {\n  d = {\n    e =\n      1\n  }\n}\n',
   'a = {{ b }}\n{% if c %}\nd = 1\n{% endif %}\n',
   'resource "a" "b" {\r\n  c = "d"\r\n}\r\n',
+  // Braces on their own line and names in quotes, as in earlier versions, and lines that a renderer replaces.
+  'resource "a" "b"\n{\n  tags {\n    "c" = "it\'s"\n  }\n}\n__EXTRA__\n@LINES@\n',
+  'a = { b : 1, "c-d" = 2, (e) = -3 }\nf = g["h"].i[*].j\nk = [for l in { m = 1 } : { n = l } if l > 0]\n',
+  'a { b = 1 }\nc { d = e ? "f" : "g" }\nh {}\ni = [\n  "j", # k\n  "l",\n]\nm = flatten([for n in o : [for p in n : p]])\n',
+  "a = <<E\n- \u201cb\u201d 'c'\nE\nd = 1\n",
+  '- {{ a }}: b\n{% for c in d %}\n- e "f"\n{% endfor %}\n',
 ])('%j is well formed', (text) => {
   expect(found(text)).toBeUndefined();
 });

@@ -1,10 +1,5 @@
+import { endLine, type HclProblem, markIn, newBody, type Statement, wordIn } from './hcl-statements.ts';
 import { opensTopLevel } from './hcl-tokens.ts';
-
-/** An error of syntax in a file of Terraform, and its offset. */
-export interface HclProblem {
-  readonly message: string;
-  readonly at: number;
-}
 
 /** A bracket, quote or `${` that is open. */
 interface Open {
@@ -12,14 +7,16 @@ interface Open {
   readonly at: number;
   /** A block or the value of a name, of which each line has one. */
   readonly isBlock: boolean;
+  /** What a block has so far, if its statements are read. */
+  readonly body?: Statement | undefined;
 }
 
 /** Longer files are generated, and not read. */
 const maxLength = 500_000;
 
 /**
- * The first error of syntax in a file of Terraform or of its variables. Knows how texts, here-documents and brackets end, and no more. Reads each
- * character once. https://github.com/hashicorp/hcl/blob/main/hclsyntax/spec.md
+ * The first error of syntax in a file of Terraform or of its variables. Knows how texts, here-documents and brackets end and how statements
+ * begin, and no more. Reads each character once. https://github.com/hashicorp/hcl/blob/main/hclsyntax/spec.md
  */
 export function hclProblem(text: string): HclProblem | undefined {
   if (text.length > maxLength) return undefined;
@@ -27,8 +24,11 @@ export function hclProblem(text: string): HclProblem | undefined {
   if (conflict !== null)
     return { message: 'Unresolved merge conflict; choose one side and remove the marker lines', at: conflict.index };
   const open: Open[] = [];
-  /** The last character that is neither a space nor in a comment. */
+  // Other template languages have their own statements.
+  const top: Statement | undefined = otherTemplate.test(text) ? undefined : newBody(1);
+  /** The last character that is neither a space nor in a comment, and where it is. */
   let before = '';
+  let last = 0;
   for (let at = 0; at < text.length; ) {
     const inner = open.at(-1);
     if (inner?.mark === '"') {
@@ -36,12 +36,18 @@ export function hclProblem(text: string): HclProblem | undefined {
       if (typeof next !== 'number') return next;
       at = next;
       before = '"';
+      last = at - 1;
       continue;
     }
+    /** undefined in a value. */
+    const body = inner === undefined ? top : inner.body;
     const char = text.charAt(at);
     if (/\s/.test(char)) {
+      if (char === '\u00a0') return { message: 'Non-breaking space (U+00A0); use a plain space', at };
       const isLine = char === '\n' && (inner === undefined || inner.isBlock);
       if (isLine && before === '=') return { message: 'No value after =; write one', at: lastMark(text, at) };
+      const unfinished = char === '\n' && body !== undefined ? endLine(body, text, at) : undefined;
+      if (unfinished !== undefined) return unfinished;
       if (isLine) before = '\n';
       at += 1;
       continue;
@@ -65,20 +71,33 @@ export function hclProblem(text: string): HclProblem | undefined {
         if (end === undefined) return { message: `Unclosed here-document; add a line with ${found[1]}`, at };
         at = end;
         before = '"';
+        last = at - 1;
         continue;
       }
     }
     const isNew =
       open.length > 0 && (at === 0 || text.charAt(at - 1) === '\n') && opensTopLevel(text.slice(at, at + 200));
     if (isNew) return unclosed(open);
+    const found = wordAt(text, at);
+    if (found !== '') {
+      const problem = body && wordIn(body, found, at, before);
+      if (problem !== undefined) return problem;
+      at += found.length;
+      before = found.slice(-1);
+      last = at - 1;
+      continue;
+    }
     // Terraform 0.11 had quotes like those of the text around.
     if (start === '\\"') {
       const end = text.indexOf('\\"', at + 2);
       at = end === -1 ? at + 2 : end + 2;
       continue;
     }
+    const isBlock = top === undefined ? isAfterBlock(before) : body !== undefined && body.part !== 'value';
+    const problem = (body && markIn(body, text, at, before)) ?? (top && valueProblem(text, at, before, last, inner));
+    if (problem !== undefined) return problem;
     if (char === '"') open.push({ mark: '"', at, isBlock: false });
-    else if (char === '{') open.push({ mark: '{', at, isBlock: !/[=:,(?[]/.test(before) || before === '' });
+    else if (char === '{') open.push({ mark: '{', at, isBlock, body: top && isBlock ? newBody() : undefined });
     else if (char === '[' || char === '(') open.push({ mark: char, at, isBlock: false });
     else if (char === '}' || char === ']' || char === ')') {
       const pair = char === '}' ? '{' : char === ']' ? '[' : '(';
@@ -88,9 +107,42 @@ export function hclProblem(text: string): HclProblem | undefined {
       open.pop();
     }
     before = start === '==' || start === '=>' || /[=!<>]/.test(text.charAt(at - 1)) ? '>' : char;
+    last = at;
     at += 1;
   }
   return open.length === 0 ? undefined : unclosed(open);
+}
+
+const otherTemplate = /\{[{%]|<%/;
+
+function isAfterBlock(before: string): boolean {
+  return !/[=:,(?[]/.test(before) || before === '';
+}
+
+/** A name or a number at an offset; empty for anything else. */
+function wordAt(text: string, at: number): string {
+  word.lastIndex = at;
+  return word.exec(text)?.[0] ?? '';
+}
+
+const word = /[\p{L}\p{N}_](?:[\p{L}\p{N}_-]|\.(?=\d))*/uy;
+
+/** What no value has: other quotes, or two values without a comma between them. */
+function valueProblem(
+  text: string,
+  at: number,
+  before: string,
+  last: number,
+  inner: Open | undefined,
+): HclProblem | undefined {
+  const char = text.charAt(at);
+  if (char === "'") return { message: 'Single quotes around a text; use double quotes', at };
+  if (/[\u2018\u2019\u201c-\u201f]/.test(char))
+    return { message: `Typographic quote ${char}; use the double quotes of code`, at };
+  const isSecond = (char === '"' && before === '"') || (char === '{' && before === '}');
+  return isSecond && (inner?.mark === '[' || inner?.mark === '(')
+    ? { message: 'Missing comma after this value', at: last }
+    : undefined;
 }
 
 /** What lacks its end: the outermost block, or what is open in it. */
@@ -113,7 +165,14 @@ function inText(text: string, from: number, open: Open[], quote: number): number
     open.pop();
     return end + 1;
   }
-  if (mark !== '$' && mark !== '%') return { message: 'Unclosed quote; add the closing quote', at: quote };
+  if (mark !== '$' && mark !== '%') {
+    const around = open.at(-2);
+    // What looks like the start of a text is the end of the one around it.
+    if (around?.mark === '${' && /^[\s})\],]*$/.test(text.slice(quote + 1, end)))
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the mark of Terraform's templates
+      return { message: 'Unclosed ${; add the closing }', at: around.at };
+    return { message: 'Unclosed quote; add the closing quote', at: quote };
+  }
   open.push({ mark: '${', at: end, isBlock: false });
   return end + 2;
 }
