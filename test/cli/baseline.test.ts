@@ -79,7 +79,12 @@ test.each([
   [
     ['--baseline', 'b.json'],
     '{"version": 2, "findings": []}',
-    'b.json is not a gpulint baseline; --write-baseline creates one',
+    'b.json is a baseline of version 2, which this gpulint does not read; --write-baseline creates a new one',
+  ],
+  [
+    ['--baseline', 'b.json'],
+    '{"version": 1, "findings": [\n<<<<<<< HEAD\n]}',
+    'b.json:2:1: Unresolved merge conflict; choose one side and remove the marker lines',
   ],
   [['--baseline', 'b.json'], 'findings:', 'b.json is not a gpulint baseline; --write-baseline creates one'],
   [['--baseline', 'no/b.json', '--write-baseline'], undefined, 'cannot write no/b.json: no such file or folder'],

@@ -102,10 +102,10 @@ test('a price file of OpenCost sets the prices, and a broken one ends the run', 
   const check = () => runCli(['check', '--format', 'json', '--fail-on', 'never', '.'], { cwd: folder });
   const { files }: Report = JSON.parse((await check()).stdout);
   expect(files[0]?.workloads[0]?.cost?.hourly).toEqual({ min: 0.95, max: 0.95 });
-  write(folder, { 'prices/default.json': 'GPU: 1' });
+  write(folder, { 'prices/default.json': '{\n  "GPU": "0.95",\n}\n' });
   const { status, stderr } = await check();
   expect(status).toBe(2);
-  expect(stderr).toContain('cannot read the price file prices/default.json: it is not JSON');
+  expect(stderr).toContain('cannot read the price file prices/default.json: line 2: JSON has no trailing commas');
 });
 
 test('a config that is a link to nothing is an error, not an absent config', async () => {

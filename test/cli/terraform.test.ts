@@ -44,6 +44,13 @@ describe('files of Terraform', () => {
     expect(stderr).not.toContain('notes.tf');
   });
 
+  test('with variables in broken JSON are read, and the error is reported', async () => {
+    const cwd = folder();
+    writeFileSync(path.join(cwd, 'terraform.tfvars.json'), '{\n  "size": 2,\n}\n');
+    const { stderr } = await runCli(['cost', '--no-color', '.'], { cwd });
+    expect(stderr).toContain('gpulint: terraform.tfvars.json:2:12: JSON has no trailing commas; remove this one');
+  });
+
   test('are not all that a folder needs', async () => {
     const { stdout, stderr, status } = await runCli(['check', '.'], { cwd: folder() });
     expect(stderr).toContain(reason);

@@ -1,7 +1,10 @@
 import * as z from 'zod/mini';
+import { jsonProblem } from '../yaml/json-problem.ts';
+import { own } from '../yaml/table.ts';
 import { contentOfNamed } from './file-content.ts';
 import { writeReport } from './report-file.ts';
 import type { CheckedFile } from './reports/format.ts';
+import { lineStartsOf, positionAt } from './reports/position.ts';
 import { jsonText } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -19,7 +22,19 @@ export async function readBaseline(file: string): Promise<ReadonlySet<string>> {
   if (content.kind !== 'text') {
     throw new UsageError(`cannot read the baseline ${file}: ${content.reason}; --write-baseline creates one`);
   }
-  const parsed = baselineSchema.safeParse(jsonOrNothing(content.text));
+  const problem = jsonProblem(content.text);
+  // Another file was named by mistake if it does not even begin as JSON.
+  if (problem !== undefined && /^\uFEFF?\s*[{[]/.test(content.text)) {
+    const { line, column } = positionAt(lineStartsOf(content.text), problem.at);
+    throw new UsageError(`${file}:${line}:${column}: ${problem.message}`);
+  }
+  const value: unknown = problem === undefined ? JSON.parse(content.text.replace(/^\uFEFF/, '')) : undefined;
+  const version = own(value, 'version');
+  if (typeof version === 'number' && version !== 1)
+    throw new UsageError(
+      `${file} is a baseline of version ${version}, which this gpulint does not read; --write-baseline creates a new one`,
+    );
+  const parsed = baselineSchema.safeParse(value);
   if (!parsed.success) throw new UsageError(`${file} is not a gpulint baseline; --write-baseline creates one`);
   return new Set(parsed.data.findings.map(({ fingerprint }) => fingerprint));
 }
@@ -49,12 +64,4 @@ export function writeBaseline(file: string, files: readonly CheckedFile[]): numb
   const list = lines.length === 0 ? '' : `\n${lines.map((line) => `  ${line}`).join(',\n')}\n`;
   writeReport(file, `{"version":1,"findings":[${list}]}\n`);
   return lines.length;
-}
-
-function jsonOrNothing(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -9,6 +9,7 @@ import type { PublishedView } from '../fleet/cluster-view.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { isTerraform, kindsOfFile } from '../workspace/terraform.ts';
 import { manifestTextIn, mayHaveManifests } from '../workspace/terraform-releases.ts';
+import { jsonProblem } from '../yaml/json-problem.ts';
 import { AheadOfCheck } from './ahead-of-check.ts';
 import { type CheckFileOptions, checkFile } from './check-file.ts';
 import type { CheckCluster } from './cluster/check-cluster.ts';
@@ -155,7 +156,8 @@ export async function startRun(
         if ('problem' in input || !isTerraform(input.file)) return [];
         const text = textOf(input, reach, kept);
         const isRead = kindsOfFile(input.file, text).kinds.size > 0 || mayHaveManifests(text);
-        const problem = isRead ? hclProblem(text) : undefined;
+        const syntax = input.file.endsWith('.json') ? jsonProblem : hclProblem;
+        const problem = isRead ? syntax(text) : undefined;
         if (problem === undefined) return [];
         const { line, column } = positionAt(lineStartsOf(text), problem.at);
         return [`${shownPath(input)}:${line}:${column}: ${problem.message}`];

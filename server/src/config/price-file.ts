@@ -1,4 +1,5 @@
 import type { Rates, UnitRates } from '../cost/custom-prices.ts';
+import { jsonProblem } from '../yaml/json-problem.ts';
 import { own } from '../yaml/table.ts';
 
 // The file of custom prices that OpenCost and Kubecost read: JSON with US dollars per hour for one CPU, one GiB of memory and one GPU, usually as
@@ -11,12 +12,10 @@ export function isPathBelow(path: string): boolean {
 
 /** The prices of a file, or why it has none. Never throws. */
 export function readPriceFile(text: string): UnitRates | string {
-  let value: unknown;
-  try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch {
-    return 'it is not JSON';
-  }
+  const problem = jsonProblem(text);
+  if (problem !== undefined && !/^\uFEFF?\s*\{/.test(text)) return 'it is not JSON';
+  if (problem !== undefined) return `line ${text.slice(0, problem.at).split('\n').length}: ${problem.message}`;
+  const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
   const onDemand = ratesOf(value, ['GPU', 'CPU', 'RAM']);
   if (onDemand === null) return 'it has no GPU price above 0';
   return { onDemand, spot: ratesOf(value, ['spotGPU', 'spotCPU', 'spotRAM']) };
