@@ -36,6 +36,9 @@ test.each([
     'resources: [../base]\npatches:\n  - patch: |-\n      apiVersion: v1\n      kind: Pod\n      metadata:\n        name: main\n       labels: {}\n',
     ['kustomization-invalid'],
   ],
+  ['its own folder', 'resources: [../base, ../prod/]\n', ['kustomization-invalid']],
+  ['a folder above it', 'resources: [../base]\ncomponents: [..]\n', ['kustomization-invalid']],
+  ['a folder whose name begins as its own', 'resources: [../base, ../pro]\n', []],
   ['nothing', 'resources: [../base]\n', []],
 ])('with %s, it is reported and builds the rest', async (_, text, findings) => {
   expect(await seen(text)).toEqual({ findings, workloads: ['Pod'] });

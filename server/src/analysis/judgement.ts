@@ -156,7 +156,8 @@ export class Judgement {
     const { document } = this;
     const { chart } = this.lookups.relatedFiles();
     const missing = chart === undefined ? [] : missingIn(document, chart);
-    const named = isKustomization(this.#input.uri) ? { ...document, isKustomization: true as const } : document;
+    const { uri } = this.#input;
+    const named = isKustomization(uri) ? { ...document, kustomization: uri } : document;
     const whole = missing.length === 0 ? named : { ...named, missing };
     return { document: whole, ...this.lowered, ...this.#settings };
   }

@@ -1,5 +1,7 @@
 import { nearest } from '../catalog/spelling.ts';
 import { checksFields, type FormOfField, fieldOf, fieldsOf } from '../evidence/kustomization-fields.ts';
+import { isJsonPatch } from '../model/kustomize/json-patch.ts';
+import { leadsToItself } from '../model/kustomize/paths.ts';
 import { groupOf } from '../model/manifest.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
@@ -17,7 +19,7 @@ import {
   spanOf,
 } from '../yaml/cursor.ts';
 import { renameKey, replaceScalar, unquoteScalar } from '../yaml/edit.ts';
-import { blockProblem } from '../yaml/embedded.ts';
+import { blockProblem, documentsInBlock } from '../yaml/embedded.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { type DocumentContext, defineRule } from './rule.ts';
@@ -28,7 +30,8 @@ import { type DocumentContext, defineRule } from './rule.ts';
  * ## Why
  *
  * kustomize rejects a file with a field that it does not know, or with a value of another type: `resources` and the like are lists of paths, `newTag` is
- * text, `count` is a number, and a patch in the file is text, so it needs `|-` if it is written as YAML. A patch that is not valid YAML stops the build.
+ * text, `count` is a number, and a patch in the file is text, so it needs `|-` if it is written as YAML. A patch that is not valid YAML stops the build,
+ * and so does an operation that JSON Patch does not have, or a folder that holds the file itself.
  *
  * ```yaml invalid
  * apiVersion: kustomize.config.k8s.io/v1beta1
@@ -70,15 +73,16 @@ export default defineRule({
     // After an error of syntax, a value may be that of another key.
     if (problems.some(({ readable }) => readable !== true)) return;
     checkFields(at, 'kustomization', context);
+    checkCycles(at, context);
   },
 });
 
 /** Whether the document says that it is one, or is under a name that kustomize reads. */
-function isKustomization({ root, isKustomization }: YamlDocument): boolean {
+function isKustomization({ root, kustomization }: YamlDocument): boolean {
   const at = root === null ? undefined : rootCursor(root);
   const [kind, version] = [asString(getIn(at, 'kind')), asString(getIn(at, 'apiVersion'))];
   if (kind !== undefined && kind !== 'Kustomization' && kind !== 'Component') return false;
-  return version === undefined ? isKustomization === true : groupOf(version) === 'kustomize.config.k8s.io';
+  return version === undefined ? kustomization !== undefined : groupOf(version) === 'kustomize.config.k8s.io';
 }
 
 const rejects = 'kustomize rejects the file';
@@ -184,7 +188,19 @@ function placeOf(at: Cursor) {
   return first === undefined ? spanOf(at) : keySpanOf(first);
 }
 
-/** The patches in the file that are not valid YAML. */
+/** Folders that hold this file: kustomize would read it again. */
+function checkCycles(root: Cursor, { document, report }: DocumentContext): void {
+  for (const item of ['resources', 'bases', 'components'].flatMap((list) => items(getIn(root, list)))) {
+    const path = asString(item);
+    if (path === undefined || !leadsToItself(document.kustomization, path)) continue;
+    report({
+      message: `${shorten(path, 60)} is the folder of this kustomization, or has it: kustomize rejects the cycle`,
+      span: spanOf(item),
+    });
+  }
+}
+
+/** The patches in the file that are not valid YAML, or have operations that kustomize cannot apply. */
 function checkPatches(root: Cursor, { document, report }: DocumentContext): void {
   const texts = [
     ...[...items(getIn(root, 'patches')), ...items(getIn(root, 'patchesJson6902'))].map((one) => getIn(one, 'patch')),
@@ -194,5 +210,31 @@ function checkPatches(root: Cursor, { document, report }: DocumentContext): void
     if (text?.node.kind !== 'scalar' || isTemplated(text)) continue;
     const problem = blockProblem(document, text.node);
     if (problem !== undefined) report({ message: problem.message, span: problem.span });
+    else for (const node of documentsInBlock(document, text.node)) checkOperations(rootCursor(node), document, report);
   }
 }
+
+/** https://www.rfc-editor.org/rfc/rfc6902 */
+function checkOperations(patch: Cursor, document: YamlDocument, report: DocumentContext['report']): void {
+  if (!isJsonPatch(patch.node)) return;
+  for (const operation of items(patch)) {
+    const [op, path] = [getIn(operation, 'op'), getIn(operation, 'path')];
+    const [word, way] = [asString(op), asString(path)];
+    if (op !== undefined && word !== undefined && !operations.has(word)) {
+      const [meant] = nearest(word, [...operations]);
+      report({
+        message: `op must be one of ${[...operations].join(', ')}, not ${shorten(word, 30)}: kustomize rejects the patch`,
+        span: spanOf(op),
+        fixes: () => (meant === undefined ? [] : [fix(`Write ${meant}`, 'unsafe', replaceScalar(document, op, meant))]),
+      });
+    }
+    if (path === undefined || way === undefined || way === '' || way.startsWith('/')) continue;
+    report({
+      message: `path must start with /, as in /${shorten(way, 50)}: kustomize does not find the field`,
+      span: spanOf(path),
+      fixes: () => [fix(`Write /${shorten(way, 50)}`, 'unsafe', replaceScalar(document, path, `/${way}`))],
+    });
+  }
+}
+
+const operations: ReadonlySet<string> = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test']);

@@ -97,8 +97,8 @@ export interface YamlDocument {
   readonly item?: true;
   /** The template actions of earlier documents that apply in this one: blocks that they leave open, and variables. */
   readonly opened?: string;
-  /** The file has a name under which kustomize reads it. */
-  readonly isKustomization?: true;
+  /** The URI of the file, if it has a name under which kustomize reads it. */
+  readonly kustomization?: string;
   /** What a template needs and the values of its chart lack. */
   readonly missing?: readonly MissingValue[];
 }

@@ -16,6 +16,13 @@ export function resolvePath(from: string, path: string): string | undefined {
 /** Bundled for older engines, a literal in the function would be compiled at each call. */
 const halfPair = /\p{Surrogate}/u;
 
+/** Whether a path names the folder of a file, or one above it. Without the file's URI, only dots are known to. */
+export function leadsToItself(file: string | undefined, path: string): boolean {
+  if (/^\.{1,2}(?:\/\.{0,2})*$/.test(path)) return true;
+  const folder = file === undefined ? undefined : resolvePath(file, path);
+  return folder !== undefined && folder !== '' && nameOf(file ?? '').startsWith(`${nameOf(folder)}/`);
+}
+
 /** Whether URIs are those of one file, however they are escaped; false if one is undefined. */
 export function isSame(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && nameOf(one) === nameOf(other);
