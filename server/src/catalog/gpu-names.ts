@@ -17,9 +17,7 @@ export function gpusNamed(text: string, bareNumbers = false): readonly GpuModel[
   if (found === undefined) return none;
   const rest = [...words.slice(0, found.start), ...words.slice(found.end)];
   const isTpu = found.models.every(({ vendor }) => vendor === 'google');
-  return rest.every((word) => brands.has(word) || isProperty(word) || (isTpu && /^\d+(?:x\d+)*$/.test(word)))
-    ? found.models
-    : none;
+  return rest.every((word) => saysLittle(word) || (isTpu && /^\d+(?:x\d+)*$/.test(word))) ? found.models : none;
 }
 
 /** The cards that a text mentions among other words: `gpu-h100-pool`, `llama-70b-a100-80gb`. */
@@ -45,7 +43,7 @@ export function gpusInLabel(key: string, value: string): readonly GpuModel[] {
 
 /** Longer texts are not names. */
 const maxLength = 200;
-const none: readonly GpuModel[] = [];
+const none: readonly never[] = [];
 
 /** Whether a text can name a card or a machine. Most cannot: they have no number, and none of the few names without one. */
 export function mayNameGpu(text: string): boolean {
@@ -64,13 +62,9 @@ function hasPlainName(text: string): boolean {
 }
 
 // DGX Spark stands for GB10.
-const plainName = lazy(
-  () => new RegExp(['spark', ...[...cores().keys()].filter((core) => !/\d/.test(core))].join('|')),
-);
+const plainName = lazy(() => new RegExp(['spark', ...(allCores().match(/^[a-z]+$/gm) ?? [])].join('|')));
 
-const coreNumbers = lazy(
-  () => new Set([...cores().keys(), ...numbers().keys()].flatMap((core) => core.match(/\d+/g) ?? [])),
-);
+const coreNumbers = lazy(() => new Set(allCores().match(/\d+/g)));
 
 interface Found {
   readonly core: string;
@@ -183,16 +177,16 @@ function memoryIn(word: string): number | undefined {
 /** The longest name that begins at a word. */
 function nameAt(words: readonly string[], start: number, bareNumbers: boolean): Found | undefined {
   const first = words[start] ?? '';
-  if (brands.has(first) || (isProperty(first) && first !== 'quadro')) return undefined;
+  if (saysLittle(first) && first !== 'quadro') return undefined;
   let core = '';
   let found: { readonly core: string; readonly end: number } | undefined;
   for (let end = start; end < words.length && core.length < longestCore; end += 1) {
     const word = words[end] ?? '';
-    if (brands.has(word) || isProperty(word)) continue;
+    if (saysLittle(word)) continue;
     // `a10-0` is not an A100.
     if (/\d$/.test(core) && /^\d/.test(word)) break;
     core += word;
-    if (!beginnings().has(core)) break;
+    if (!allCores().includes(`\n${core}`)) break;
     if (needsBrand.has(core) && !/^(?:nvidia|tesla|grid)$/.test(words[start - 1] ?? '')) continue;
     if (cores().has(core) || (bareNumbers && numbers().has(core))) found = { core, end: end + 1 };
   }
@@ -201,7 +195,7 @@ function nameAt(words: readonly string[], start: number, bareNumbers: boolean): 
   const isNamed = /^(?:amd|radeon|ryzen)$/.test(words[start - 1] ?? '') || words[found.end] === 'igpu';
   if (/^\d+[ms]$/.test(found.core) && !isNamed) return undefined;
   let { end } = found;
-  while (end < words.length && (brands.has(words[end] ?? '') || isProperty(words[end] ?? ''))) end += 1;
+  while (end < words.length && saysLittle(words[end] ?? '')) end += 1;
   const cards = cores().get(found.core) ?? numbers().get(found.core) ?? [];
   const properties = [words[start - 1] ?? '', ...words.slice(start, end)];
   const next = Number(words[end] ?? '');
@@ -213,13 +207,8 @@ function nameAt(words: readonly string[], start: number, bareNumbers: boolean): 
 
 const longestCore = 30;
 
-/** Everything that a core begins with: most words begin none. */
-const beginnings = lazy(() => {
-  const found = new Set<string>();
-  for (const core of [...cores().keys(), ...numbers().keys()])
-    for (let end = 1; end <= core.length; end += 1) found.add(core.slice(0, end));
-  return found;
-});
+/** All cores, each on a line: a search in one text needs no index, and most words begin none of them. */
+const allCores = lazy(() => ['', ...cores().keys(), ...numbers().keys()].join('\n'));
 
 /** A card, with the properties in its name. */
 interface Card {
@@ -254,16 +243,24 @@ const usualMemory: ReadonlySet<string> = new Set(['gh200-96gb', 'h20-96gb']);
 
 const cores = lazy(() => {
   const index = new Map<string, Card[]>();
+  const add = (name: string, card: Card) => {
+    const known = index.get(name);
+    if (known === undefined) index.set(name, [card]);
+    else known.push(card);
+  };
   const models = [...gpus.values()];
   // All names are read at once, which takes a tenth of the time when the first file opens.
   const lines = separated(models.map(({ name }) => name).join('\n')).split('\n');
   for (const [place, model] of models.entries()) {
-    const words = split(lines[place] ?? '');
-    const core = words.filter((word) => !brands.has(word) && !isProperty(word)).join('');
-    const form = words.map(formOf).find((known) => known !== undefined);
+    let core = '';
+    let form: Form | undefined;
+    for (const word of split(lines[place] ?? '')) {
+      form ??= formOf(word);
+      if (!saysLittle(word)) core += word;
+    }
     const card = { model, memory: model.memoryGiB, form };
-    const add = (name: string, named: Card) => index.set(name, [...(index.get(name) ?? []), named]);
-    for (const name of [core, ...otherNames(core)]) add(name, card);
+    add(core, card);
+    for (const name of otherNames(core)) add(name, card);
     const number = form === 'ada' ? /^rtx(\d{4})$/.exec(core)?.[1] : undefined;
     if (number !== undefined)
       for (const name of [`a${number}`, `rtxa${number}`]) add(name, { ...card, needsForm: true });
@@ -271,13 +268,16 @@ const cores = lazy(() => {
   return index;
 });
 
+/** A brand or a property; the names of all cards have the same few. */
+const saysLittle = oncePerName((word) => brands.has(word) || isProperty(word));
+
 /** Other spellings of a core. */
 function otherNames(core: string): readonly string[] {
   const known = aliases[core];
   if (known !== undefined) return known;
+  const short = shortened.exec(core)?.slice(1).filter(Boolean) ?? none;
   const family = /^jetson(?:agx)?(orin|xavier|thor|)/.exec(core)?.[1];
-  const names = family === undefined ? [] : ['jetson', `jetson${family}`];
-  return [...(shortened.exec(core)?.slice(1).filter(Boolean) ?? []), ...new Set(names)];
+  return family === undefined ? short : [...short, ...new Set(['jetson', `jetson${family}`])];
 }
 
 /** RTX A5000, Arc A770, Jetson AGX Orin, Data Center GPU Max 1550, Radeon Pro V710. */
@@ -314,12 +314,12 @@ const aliases = table<readonly string[]>({
 /** `3090ti` for RTX 3090 Ti. */
 const numbers = lazy(() => {
   const index = new Map<string, readonly Card[]>();
-  for (const [core, cards] of cores()) {
-    const number = /^(?:[rg]tx((?:10|16|[2-5]0)[5-9]0\w*)|rx(\d{4}xtx?)|ascend(\d{3}[a-z]))$/
-      .exec(core)
-      ?.slice(1)
-      .join('');
-    if (number !== undefined && !index.has(number)) index.set(number, cards);
+  const listed = [...cores().keys()].join('\n');
+  for (const [core, ...parts] of listed.matchAll(numbered)) {
+    const number = parts.join('');
+    if (!index.has(number)) index.set(number, cores().get(core) ?? none);
   }
   return index;
 });
+
+const numbered = /^(?:[rg]tx((?:10|16|[2-5]0)[5-9]0\w*)|rx(\d{4}xtx?)|ascend(\d{3}[a-z]))$/gm;

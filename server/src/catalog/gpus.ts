@@ -65,7 +65,11 @@ const byLabel = lazy(() => {
     for (const [key, values] of Object.entries(gpu.labels)) {
       const models = index.get(key) ?? new Map<string, GpuModel[]>();
       index.set(key, models);
-      for (const value of values) models.set(value, [...(models.get(value) ?? []), gpu]);
+      for (const value of values) {
+        const known = models.get(value);
+        if (known === undefined) models.set(value, [gpu]);
+        else known.push(gpu);
+      }
     }
   }
   return index;

@@ -1,6 +1,7 @@
 import { lazy } from '../yaml/lazy.ts';
+import { once } from '../yaml/once.ts';
 import { table } from '../yaml/table.ts';
-import { sourceText, storedInstances } from './stored.ts';
+import { type StoredInstance, sourceText, storedInstances } from './stored.ts';
 import type { InstanceType } from './types.ts';
 
 /**
@@ -8,11 +9,12 @@ import type { InstanceType } from './types.ts';
  * a prefix to the names of EC2 (`ml.p5.48xlarge`), and Azure's names are written with and without theirs. Undefined if it is not in the catalog.
  */
 export function instanceType(name: string): InstanceType | undefined {
-  const exact = byName().get(name);
-  if (exact !== undefined || name.length > 63) return exact;
+  if (name.length > 63) return undefined;
   const written = name.toLowerCase().replace(/^ml\./, '');
   const lower = twins[written] ?? written;
-  return byLowerName().get(lower) ?? (/^n[cdv]/.test(lower) ? byLowerName().get(`standard_${lower}`) : undefined);
+  const known = byLowerName();
+  const stored = known.get(lower) ?? (/^n[cdv]/.test(lower) ? known.get(`standard_${lower}`) : undefined);
+  return stored && typeOf(stored);
 }
 
 /** Types with the GPUs of another, by its name. https://github.com/oracle-quickstart/oci-hpc-oke/tree/vf (2026-11-28) */
@@ -38,30 +40,19 @@ const byPlatform = lazy(() => {
 });
 
 /** Every instance type, by provider and name. */
-export const allInstanceTypes: () => readonly InstanceType[] = lazy(() =>
-  storedInstances.instances.map(
-    ([provider, name, gpu, gpuCount, vcpu, memoryGiB, rdma, rdmaDevices, unsourced, date, source, localDisk]) => ({
-      provider,
-      name,
-      gpu,
-      gpuCount,
-      vcpu,
-      memoryGiB,
-      rdma,
-      rdmaDevices,
-      unsourced,
-      date,
-      get source() {
-        return sourceText(storedInstances.sources, source);
-      },
-      ...(localDisk !== undefined && { localDisk }),
-    }),
-  ),
-);
+export const allInstanceTypes: () => readonly InstanceType[] = lazy(() => storedInstances.instances.map(typeOf));
 
-const byName = lazy(() => new Map(allInstanceTypes().map((instance) => [instance.name, instance])));
+/** Most sessions need a few types of all. */
+const typeOf = once((stored: StoredInstance): InstanceType => {
+  const [provider, name, gpu, gpuCount, vcpu, memoryGiB, rdma, rdmaDevices, unsourced, date, source, localDisk] =
+    stored;
+  const more = localDisk === undefined ? {} : { localDisk };
+  const known = { provider, name, gpu, gpuCount, vcpu, memoryGiB, rdma, rdmaDevices, unsourced, date, ...more };
+  return { ...known, source: sourceText(storedInstances.sources, source) };
+});
 
-const byLowerName = lazy(() => new Map(allInstanceTypes().map((instance) => [instance.name.toLowerCase(), instance])));
+/** No two names differ in case only. */
+const byLowerName = lazy(() => new Map(storedInstances.instances.map((stored) => [stored[1].toLowerCase(), stored])));
 
 /** The largest number of a GPU model in one instance type; undefined if no known instance type has the model. */
 export function maxGpusPerInstance(gpu: string): number | undefined {

@@ -19,8 +19,11 @@ export function migTable(gpuId: string): MigTable | undefined {
 export function migByResource(
   resource: string,
 ): readonly { readonly gpu: GpuModel; readonly table: MigTable; readonly profile: MigProfile }[] {
-  return byResource().get(resource.replace(/\.shared$/, '')) ?? [];
+  // Nearly all resources are whole cards, which need no table.
+  return resource.startsWith(migPrefix) ? (byResource().get(resource.replace(/\.shared$/, '')) ?? []) : [];
 }
+
+const migPrefix = 'nvidia.com/mig-';
 
 /** The share of a card that a profile takes: max(compute slices / total, memory slices / total). */
 export function migShare(table: MigTable, profile: MigProfile): number {

@@ -77,20 +77,19 @@ const entriesOf = oncePerName((word): readonly Entry[] =>
 );
 
 /**
- * The names of shapes in which a word may start, by its first two letters, else its first character. All names are searched as one text:
+ * The names of shapes that may have a word, by the letters that it starts with, else by its first digit. All names are searched as one text:
  * few of them are ever read, and an index of all words would take longer than the first file needs.
  */
 function namesWith(word: string): readonly string[] {
+  const start = /^[a-z]+|^\d/.exec(word)?.[0];
+  if (start === undefined) return [];
   const { text, starts } = ownNames();
-  const isPair = isLetter(word.charCodeAt(0)) && isLetter(word.charCodeAt(1));
-  const start = word.slice(0, isPair ? 2 : 1);
-  const isSame = isLetter(start.charCodeAt(0)) ? isLetter : isDigit;
   const found = new Set<string>();
-  if (!isSame(start.charCodeAt(0))) return [];
+  const ofLetters = isLetter(start.charCodeAt(0));
   for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + 1)) {
-    // A word starts with a run of letters or of digits, and a single letter is a run of its own.
-    const isOne = isPair || isSame === isDigit || !isLetter(text.charCodeAt(at + 1));
-    if (!isOne || isSame(text.charCodeAt(at - 1))) continue;
+    // Words end between letters and other characters.
+    const before = text.charCodeAt(at - 1);
+    if (ofLetters ? isLetter(before) || isLetter(text.charCodeAt(at + start.length)) : isDigit(before)) continue;
     found.add(shapeNames()[countWhere(starts, (one) => one <= at) - 1] ?? '');
   }
   return [...found];

@@ -126,7 +126,16 @@ const formatWords = new RegExp(
   'g',
 );
 
+/** What names with one of these formats have. Most names state none. */
+const formatSign = new RegExp(
+  oneOf(
+    'q\\d awq gptq marlin exl[23] bit bnb f(?:p|loat)?\\d e4m3 w\\da int[48] hqq',
+    'aqlm quip squeezellm ggml gguf auto[-_]?round',
+  ),
+);
+
 function splitFormat(name: string): { readonly format: Format | null; readonly rest: string } {
+  if (!formatSign.test(name)) return { format: null, rest: name };
   for (const [pattern, read] of spellings) {
     const match = pattern.exec(name);
     if (match !== null)

@@ -41,10 +41,14 @@ const offersByModel = new WeakMap<PriceSheet, Map<string, readonly Offer[]>>();
 
 /** The models that have an offer. No offers are built for it, because most sessions need those of a few models only. */
 export function soldModels(sheet: PriceSheet): ReadonlySet<string> {
-  const isSold = ([provider, instanceType, , , parts]: StoredPriceGroup) =>
-    parts.some(([, , rows]) => rows.length > 0) ||
-    sheet.prices.get(machineKey({ provider, instanceType })) !== undefined;
-  return new Set(groupsOf(sheet).flatMap((group) => (isSold(group) ? group[2] : [])));
+  const sold = new Set<string>();
+  for (const group of groupsOf(sheet)) {
+    const [provider, instanceType, gpu, , parts] = group;
+    if (sold.has(gpu)) continue;
+    const isListed = parts.some((part) => part[2].length > 0);
+    if (isListed || sheet.prices.get(machineKey({ provider, instanceType })) !== undefined) sold.add(gpu);
+  }
+  return sold;
 }
 
 function findOffers(query: OfferQuery, sheet: PriceSheet): readonly Offer[] {

@@ -21,11 +21,11 @@ export type FoundMeaning = FlagRecord | FlagFamily;
  */
 export function meaningOf(flag: FlagName, means: FlagMeaning, program?: string): FoundMeaning | undefined {
   if (flag.name.length > maxName) return undefined;
-  const isOf = ({ of }: FlagRecord) => of === undefined || (program !== undefined && of.includes(program));
-  return (
-    recordsOf(flag.name).find((record) => record.means === means && isOf(record)) ??
-    (flag.isVariable === true ? undefined : familiesOf(flag.written).find((family) => family.means === means))
-  );
+  for (const record of recordsOf(flag.name)) {
+    const { of } = record;
+    if (record.means === means && (of === undefined || (program !== undefined && of.includes(program)))) return record;
+  }
+  return flag.isVariable === true ? undefined : familiesOf(flag.written).find((family) => family.means === means);
 }
 
 // What a flag matches, whatever it means: most flags match nothing, and many questions are asked about each.
@@ -38,7 +38,7 @@ const recordsOf = oncePerName((name): readonly FlagRecord[] =>
 const familiesOf = oncePerName((written): readonly FlagFamily[] => {
   const parts = partsOf(written);
   const word = parts.at(-1)?.at(-1) ?? '';
-  return (familiesByWord().get(word) ?? []).filter((one) => belongsTo(parts, one)).map(({ family }) => family);
+  return (familiesByWord().get(word) ?? []).filter((family) => belongsTo(parts, family));
 });
 
 /** The programs that have flags with a meaning. */
@@ -63,41 +63,27 @@ export function takesValue(flag: FlagName): boolean {
 /** All flags in the catalog are shorter. */
 const maxName = 120;
 
-interface Family {
-  readonly family: FlagFamily;
-  readonly groups: readonly ReadonlySet<string>[];
-  /** All words that may occur in a spelling. */
-  readonly words: ReadonlySet<string>;
-  readonly never: ReadonlySet<string>;
-  readonly under: ReadonlySet<string> | undefined;
-}
-
-const families = lazy(() =>
-  flagFamilies.map(
-    (family): Family => ({
-      family,
-      groups: family.every.map((words) => new Set(words)),
-      words: new Set([...family.every.flat(), ...family.fill]),
-      never: new Set(family.never),
-      under: family.under && new Set(family.under),
-    }),
-  ),
-);
-
 /** A family has all words of a flag, so its last word finds the few families that it may belong to. */
 const familiesByWord = lazy(() => {
-  const found = new Map<string, Family[]>();
-  for (const family of families()) {
-    for (const word of family.words) found.set(word, [...(found.get(word) ?? []), family]);
+  const found = new Map<string, FlagFamily[]>();
+  for (const family of flagFamilies) {
+    for (const words of [...family.every, family.fill]) for (const word of words) addTo(found, word, family);
   }
   return found;
 });
 
 const recordsByFlag = lazy(() => {
   const found = new Map<string, FlagRecord[]>();
-  for (const record of flagRecords) found.set(record.flag, [...(found.get(record.flag) ?? []), record]);
+  for (const record of flagRecords) addTo(found, record.flag, record);
   return found;
 });
+
+/** Adds what a list does not end with. */
+function addTo<V>(lists: Map<string, V[]>, key: string, value: V): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else if (list.at(-1) !== value) list.push(value);
+}
 
 const valued = lazy(() => new Set(flagRecords.filter(({ value }) => value).map(({ flag }) => flag)));
 
@@ -120,15 +106,16 @@ function partsOf(written: string): readonly (readonly string[])[] {
   return written.split('.').map(wordsOf);
 }
 
-function belongsTo(parts: readonly (readonly string[])[], { family, groups, words, never, under }: Family): boolean {
+function belongsTo(parts: readonly (readonly string[])[], family: FlagFamily): boolean {
+  const { every, fill, never, under } = family;
   const last = parts.at(-1) ?? [];
-  if (parts.length > 1 && (!family.inPath || parts.flat().some((word) => never.has(word)))) return false;
+  if (parts.length > 1 && (!family.inPath || parts.flat().some((word) => never.includes(word)))) return false;
   const fits = (some: readonly string[]) =>
     some.length > 0 &&
-    some.every((word) => words.has(word)) &&
-    groups.every((group) => some.some((word) => group.has(word)));
+    some.every((word) => fill.includes(word) || every.some((group) => group.includes(word))) &&
+    every.every((group) => some.some((word) => group.includes(word)));
   const parent = parts.at(-2);
   if (!fits(last)) return parent !== undefined && fits([...parent, ...last]);
   // Many programs' settings share a common word: `wandb.resume`.
-  return last.length > 1 || parent === undefined || under === undefined || parent.every((word) => under.has(word));
+  return last.length > 1 || parent === undefined || under === undefined || parent.every((word) => under.includes(word));
 }

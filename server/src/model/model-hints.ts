@@ -115,7 +115,7 @@ function nodeNameHint(pod: Cursor): readonly NamedModels[] {
   const keys = items(getIn(required, 'nodeSelectorTerms', 0, 'matchExpressions')).flatMap((expression) =>
     asString(getIn(expression, 'operator')) === 'Exists' ? (asText(getIn(expression, 'key')) ?? []) : [],
   );
-  return [name, ...keys].flatMap((written) => hint(modelsOnNode(written), 'node', written));
+  return (name === '' ? keys : [name, ...keys]).flatMap((written) => hint(modelsOnNode(written), 'node', written));
 }
 
 /** The models that the name of a node, a pool or a taint mentions: also by a family of machines (`p4d-nodes`). */

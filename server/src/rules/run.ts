@@ -142,22 +142,24 @@ function checksOf(registry: ReadonlyMap<string, Rule>, options: RulesOptions): C
 const checksByOptions = new WeakMap<RulesOptions, Checks>();
 
 function sortByLevel(registry: ReadonlyMap<string, Rule>, options: RulesOptions): Checks {
-  const active = [...registry].flatMap(([id, rule]): readonly ActiveRule[] => {
+  const checks: { [L in Level]: Check<L>[] } = { document: [], manifest: [], workload: [], podSet: [], container: [] };
+  for (const [id, rule] of registry) {
     const severity = options[id];
-    return severity === 'off' ? [] : [{ id, rule, severity }];
-  });
-  const ofLevel = <L extends Level>(level: L) =>
-    active.flatMap(({ id, rule, severity }): Check<L>[] => {
-      const run = rule[level] as Check<L>['run'] | undefined;
-      return run === undefined ? [] : [{ id, rule, severity, run }];
-    });
-  return {
-    document: ofLevel('document'),
-    manifest: ofLevel('manifest'),
-    workload: ofLevel('workload'),
-    podSet: ofLevel('podSet'),
-    container: ofLevel('container'),
-  };
+    if (severity === 'off') continue;
+    addCheck(checks.document, { id, rule, severity, run: rule.document });
+    addCheck(checks.manifest, { id, rule, severity, run: rule.manifest });
+    addCheck(checks.workload, { id, rule, severity, run: rule.workload });
+    addCheck(checks.podSet, { id, rule, severity, run: rule.podSet });
+    addCheck(checks.container, { id, rule, severity, run: rule.container });
+  }
+  return checks;
+}
+
+function addCheck<L extends Level>(
+  checks: Check<L>[],
+  { id, rule, severity, run }: ActiveRule & { readonly run: Check<L>['run'] | undefined },
+): void {
+  if (run !== undefined) checks.push({ id, rule, severity, run });
 }
 
 /** A subject of a document, with the context of its checks. */
