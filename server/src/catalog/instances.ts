@@ -31,10 +31,12 @@ export function instanceTypesOf(label: string): readonly InstanceType[] {
 
 const byPlatform = lazy(() => {
   const found = new Map<string, InstanceType[]>();
-  for (const type of allInstanceTypes()) {
-    const [platform = '', ...preset] = type.name.split('_');
-    if (type.provider !== 'nebius' || preset.length === 0) continue;
-    found.set(platform, [...(found.get(platform) ?? []), type]);
+  for (const stored of storedInstances.instances) {
+    const name = stored[1];
+    const end = stored[0] === 'nebius' ? name.indexOf('_') : -1;
+    if (end < 0) continue;
+    const platform = name.slice(0, end);
+    found.set(platform, [...(found.get(platform) ?? []), typeOf(stored)]);
   }
   return found;
 });

@@ -1,4 +1,3 @@
-import { countWhere } from '../yaml/document-marks.ts';
 import { lazy, oncePerName } from '../yaml/lazy.ts';
 import type { ModelKind, ModelShape } from './model-shape.ts';
 import { shapeNames, shapeOfName } from './model-shapes.ts';
@@ -83,28 +82,24 @@ const entriesOf = oncePerName((word): readonly Entry[] =>
 function namesWith(word: string): readonly string[] {
   const start = /^[a-z]+|^\d/.exec(word)?.[0];
   if (start === undefined) return [];
-  const { text, starts } = ownNames();
+  const { names, text } = allNames();
   const found = new Set<string>();
   const ofLetters = isLetter(start.charCodeAt(0));
   for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + 1)) {
     // Words end between letters and other characters.
     const before = text.charCodeAt(at - 1);
     if (ofLetters ? isLetter(before) || isLetter(text.charCodeAt(at + start.length)) : isDigit(before)) continue;
-    found.add(shapeNames()[countWhere(starts, (one) => one <= at) - 1] ?? '');
+    const end = text.indexOf('\n', at);
+    const isOrganization = text.slice(at, end).includes('/');
+    if (!isOrganization) found.add(names.slice(text.lastIndexOf('\n', at) + 1, end));
   }
   return [...found];
 }
 
-/** The names of all shapes in lower case, without their organizations, in lines, and where each line starts. */
-const ownNames = lazy(() => {
-  const names = shapeNames().map((name) => name.slice(name.indexOf('/') + 1));
-  const starts: number[] = [];
-  let at = 0;
-  for (const name of names) {
-    starts.push(at);
-    at += name.length + 1;
-  }
-  return { text: names.join('\n').toLowerCase(), starts };
+/** The names of all shapes, each with a line end behind it, and the same in lower case. */
+const allNames = lazy(() => {
+  const names = [...shapeNames(), ''].join('\n');
+  return { names, text: names.toLowerCase() };
 });
 
 function isLetter(code: number): boolean {

@@ -43,10 +43,10 @@ const offersByModel = new WeakMap<PriceSheet, Map<string, readonly Offer[]>>();
 export function soldModels(sheet: PriceSheet): ReadonlySet<string> {
   const sold = new Set<string>();
   for (const group of groupsOf(sheet)) {
-    const [provider, instanceType, gpu, , parts] = group;
+    const gpu = group[2];
     if (sold.has(gpu)) continue;
-    const isListed = parts.some((part) => part[2].length > 0);
-    if (isListed || sheet.prices.get(machineKey({ provider, instanceType })) !== undefined) sold.add(gpu);
+    const isListed = group[4].some((part) => part[2].length > 0);
+    if (isListed || sheet.prices.has(machineKey({ provider: group[0], instanceType: group[1] }))) sold.add(gpu);
   }
   return sold;
 }
