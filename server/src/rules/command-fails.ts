@@ -8,9 +8,11 @@ import { pythonProblem } from '../command/python-syntax.ts';
 import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
 import { wrongSubcommand } from '../command/wrong-subcommand.ts';
+import { wordsOfFailure } from '../evidence/failing-words.ts';
 import { readOnlyWrite } from '../evidence/read-only-writes.ts';
 import { repeatedClone } from '../evidence/repeated-clone.ts';
 import { runsAsWritten } from '../evidence/sole-server.ts';
+import { mayDependOnUser, userProblem } from '../evidence/user-commands.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { commandLineOf, commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
@@ -88,6 +90,7 @@ export default defineRule({
     checkPython(lines, context);
     checkSubcommands(container, context);
     checkClient(container, context);
+    checkUser(container, context);
     checkShell(lines, container.at, context);
     if (!lines.some(({ value }) => hints.test(value)) || workload.role === 'infrastructure') return;
     if (!requestsAccelerators(podSet) || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
@@ -111,7 +114,7 @@ export default defineRule({
       const last = found.reason === 'shell' && found.word === first ? first : found.word;
       const span = first && spanOfWords(document, lines, [first, last]);
       if (span === undefined) continue;
-      report({ message: messageOf(found), span, fixes: () => [fixOf(found, lines, context)] });
+      report({ message: wordsOfFailure(found), span, fixes: () => [fixOf(found, lines, context)] });
     }
     checkInstalls(container, statements, text, context);
     const typo = mistyped(statements);
@@ -273,6 +276,25 @@ function checkClient(container: Container, { document, report }: PodSetContext):
   }
 }
 
+/** Reports commands that the user of the container may not run. */
+function checkUser(container: Container, { document, podSet, workload, report }: PodSetContext): void {
+  const lines = [...container.command, ...container.args];
+  if (!lines.some(({ value }) => mayDependOnUser.test(value)) || workload.role === 'infrastructure') return;
+  if (workload.partial || !requestsAccelerators(podSet) || isUnseen(container.at)) return;
+  if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
+  const found = userProblem(container, podSet);
+  const span = found && spanOfWords(document, lines, [...found.words]);
+  if (found === undefined || span === undefined) return;
+  const [program, task] = found.words;
+  report({
+    message:
+      found.user === null
+        ? `${baseName(program.text)} refuses to run as root, the user of this container, without --allow-root: it exits`
+        : `${program.text} ${task.text} needs root, but the container runs as ${found.user}: it fails (permission denied)`,
+    span,
+  });
+}
+
 /** A quick test of the text. */
 const hints =
   /\b(?:apt|aptitude|yum|dnf|conda|(?:micro)?mamba)\b|pip3? (?:un)?install|source|\[\[|pipefail|pushd|shopt|declare|git clone|login|\b(?:chmod|chown|mkdir|touch|python)\b|(?:^|[\s;(])\[(?!\[)|\s=\s|[\u2013\u2014][A-Za-z]/;
@@ -309,30 +331,6 @@ function mayHaveToken({ at, volumeMounts }: Container, text: string): boolean {
 
 function runsAgain({ workload }: PodSetContext): boolean {
   return workload.retries !== null && workload.retries.limit !== 0;
-}
-
-function messageOf({ command, reason, word }: FailingCommand): string {
-  const [program] = command.words;
-  const name = `${baseName(program?.text ?? '')} ${word.text}`;
-  if (reason === 'asks') {
-    // apt-get goes on if it installs nothing but what is named.
-    const when = /^apt(?:-get)? install/.test(name) ? 'before it adds dependencies' : 'before it continues';
-    return `${name} without -y asks ${when}, and no terminal answers: it stops`;
-  }
-  if (reason === 'lists')
-    return `${name} finds no packages before ${baseName(program?.text ?? '')} update: this image has no package lists`;
-  if (reason === 'login')
-    return `${command.words.map((one) => one.text).join(' ')} asks for a token, and no terminal answers: it fails; set the token in a variable`;
-  if (reason === 'hook') {
-    const tool = baseName(program?.text ?? '');
-    const remedy =
-      tool === 'conda' ? 'source conda.sh first' : `load it with eval "$(${tool} shell hook --shell bash)"`;
-    return `${name} needs a function that this shell does not load: it fails; use ${tool} run, or ${remedy}`;
-  }
-  if (word.text === 'pipefail')
-    return 'sh is dash in this image and does not know pipefail: the script stops; run it with bash';
-  const remedy = word.text === 'source' ? 'write . or run it with bash' : 'run the script with bash';
-  return `sh is dash in this image and does not know ${word.text}: the command fails; ${remedy}`;
 }
 
 function fixOf(

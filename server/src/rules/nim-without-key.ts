@@ -1,13 +1,14 @@
 import { gpuProgram } from '../evidence/gpu-programs.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
+import { isWholePod } from '../evidence/rejection.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isListedContainer } from '../model/pod.ts';
 import type { Container, PodSet } from '../model/workload.ts';
-import { getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asText, getIn, isIncomplete, isTemplated, isUnseen, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A NIM container has no key to download its model.
+ * A NIM container has no key to download its model, or its pod no login to pull the image.
  *
  * ## Why
  *
@@ -20,6 +21,7 @@ import { defineRule } from './rule.ts';
  * metadata:
  *   name: chat
  * spec:
+ *   imagePullSecrets: [{name: ngc}]
  *   containers:
  *     - name: nim
  *       image: nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8.4
@@ -34,6 +36,7 @@ import { defineRule } from './rule.ts';
  * metadata:
  *   name: chat
  * spec:
+ *   imagePullSecrets: [{name: ngc}]
  *   containers:
  *     - name: nim
  *       image: nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8.4
@@ -48,7 +51,8 @@ import { defineRule } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
- * The API server rejects a NIMService without `authSecret`, which is an error.
+ * The API server rejects a NIMService without `authSecret`, which is an error. A pod without `imagePullSecrets` and without a ServiceAccount of its
+ * own is information: NGC also asks for a login to pull the image.
  *
  * ## When it is silent
  *
@@ -77,17 +81,25 @@ export default defineRule({
       severity: 'error',
     });
   },
-  container(container, { podSet, workload, report }) {
+  container(container, { podSet, workload, crossReferences, report }) {
     const { image, at } = container;
     if (workload.partial || image === undefined || container.type !== 'app' || !isListedContainer(at)) return;
     if (!image.value.startsWith('nvcr.io/nim/')) return;
     if (
       isTemplated(image.at) ||
       isIncomplete(at) ||
-      !(usesAccelerators(container, podSet) || gpuProgram(container) !== undefined) ||
-      mayHaveModel(container, podSet)
+      !(usesAccelerators(container, podSet) || gpuProgram(container) !== undefined)
     )
       return;
+    const isStored = asText(getIn(at, 'imagePullPolicy')) === 'Never';
+    if (!isStored && isWholePod(podSet, workload) && !mayHaveLogin(podSet) && !crossReferences.mayBePatch())
+      report({
+        severity: 'info',
+        message:
+          'nvcr.io asks for a login to pull a NIM image, but the pod has no imagePullSecrets: without one on the node, the pull fails',
+        span: spanOf(image.at),
+      });
+    if (mayHaveModel(container, podSet)) return;
     report({
       message:
         'NIM needs NGC_API_KEY to download its model, but the container does not set it: the server does not start',
@@ -95,6 +107,12 @@ export default defineRule({
     });
   },
 });
+
+/** Whether the pod has a login for a registry: its own, or one of its ServiceAccount. */
+function mayHaveLogin({ pod }: PodSet): boolean {
+  const fields = ['imagePullSecrets', 'serviceAccountName', 'serviceAccount'];
+  return isIncomplete(pod) || isUnseen(pod) || fields.some((field) => getIn(pod, field) !== undefined);
+}
 
 /** Whether the container gets a key, or its model from elsewhere. */
 function mayHaveModel({ at, env, command, volumeMounts }: Container, { containers, volumes, pod }: PodSet): boolean {
