@@ -4,7 +4,7 @@ import { type Flag, readFlags } from '../command/flags.ts';
 import { baseName, type Word } from '../command/shell.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { commandLineOf, commandsIn, processInput, useOf } from '../model/process-input.ts';
-import type { Container, Workload } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asText, type Cursor, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
@@ -21,6 +21,11 @@ export interface Rank {
 /** A variable with the rank of a node or a process. */
 export function isRankName(name: string): boolean {
   return /^(?:PET_)?(?:NODE_RANK|MACHINE_RANK|GROUP_RANK|RANK)$/.test(name);
+}
+
+/** The first pods of groups: there are as many as groups. */
+export function isOneOfGroup({ name }: PodSet): boolean {
+  return /leader|head|master|launcher|driver|coordinator/i.test(name);
 }
 
 /** A variable to which a script gives a value in all pods. */
@@ -154,7 +159,7 @@ export function ownMaster(
 
 const isLocal = /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[?::1?\]?)(?::\d+)?$/;
 const isHostname = /^(?:\$\(hostname(?: -[fiIs]+)?\)|`hostname`|\$HOSTNAME|\$\{HOSTNAME\})(?::[\w${}]+)?$/;
-const isRandom = /^\$(?:RANDOM|\{RANDOM\}|\((?:uuidgen\b|date\b[^)]*%[sNS])[^)]*\))$/;
+const isRandom = either(/\$\{?(?:RANDOM|SRANDOM|HOSTNAME)\b/, /[$`]\(?(?:uuidgen\b|hostname\b|date\b[^)`]*%[sNST])/);
 const ownAddresses = /^(?:status\.podIPs?|metadata\.name)$/;
 
 /** Whether an address is a variable with the pod's own address or name. */

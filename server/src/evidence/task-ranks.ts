@@ -30,6 +30,29 @@ export function repeatedRank(container: Container, podSet: PodSet, workload: Wor
   return other && { ...own, rank: other.rank, tasks: `${podSet.name} and ${other.set.name}` };
 }
 
+/**
+ * A fixed rank that a role of a job shares with an earlier role, although all pods of the job are the nodes of one launch; undefined if each role
+ * has its own.
+ */
+export function sharedRank(container: Container, podSet: PodSet, workload: Workload): RepeatedRank | undefined {
+  const { partial } = workload;
+  const { gang, tasks } = kindOf(workload);
+  const isGroup = gang === 'object' || tasks === true;
+  if (partial || !isGroup || podSet.pods.min !== podSet.pods.max || container.type !== 'app') return undefined;
+  const own = ranksOf(container).find(({ value, nodes }) => /^\d{1,5}$/.test(value) && nodes === leastPods(workload));
+  const first = own && firstOfRank(workload).get(Number(own.value));
+  return own === undefined || first === undefined || first === podSet
+    ? undefined
+    : { ...own, rank: Number(own.value), tasks: first.name };
+}
+
+/** The first role with each fixed rank. */
+const firstOfRank = once((workload: Workload) => {
+  const roles = new Map<number, PodSet>();
+  for (const { set, rank } of fixedRanks(workload)) if (!roles.has(rank)) roles.set(rank, set);
+  return roles;
+});
+
 /** The ranks that tasks have as numbers. A job may have thousands of tasks. */
 const fixedRanks = once(({ podSets }: Workload) =>
   podSets.flatMap((set) => {

@@ -5,6 +5,7 @@ import { kindOf } from '../model/kinds/index.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
+import { getIn, isIncomplete } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
@@ -18,7 +19,7 @@ export interface UnmetNodes {
   /** The flag with the number of nodes. */
   readonly text: string;
   readonly span: Span;
-  readonly missing: 'rank' | 'master' | 'both' | 'hosts';
+  readonly missing: 'rank' | 'master' | 'both' | 'hosts' | 'endpoint';
 }
 
 export interface Launch {
@@ -26,9 +27,10 @@ export interface Launch {
   readonly flags: readonly Flag[];
 }
 
-/** Such a launch in the pods of a kind whose controller sets no variables for torchrun. */
+/** Such a launch in the pods of a kind whose controller sets no variables for torchrun, or none for the endpoint of a rendezvous. */
 export function unmetNodes(container: Container, document: YamlDocument, workload: Workload): UnmetNodes | undefined {
-  if (kindOf(workload).tasks !== true && !isPlainKind(workload.apiVersion)) return undefined;
+  const isPlain = kindOf(workload).tasks === true || isPlainKind(workload.apiVersion);
+  if (!isPlain && !lacksEndpoint(workload)) return undefined;
   const { command, args, env } = processInput(container);
   const lines = [...container.command, ...container.args];
   const hasOthers =
@@ -41,10 +43,24 @@ export function unmetNodes(container: Container, document: YamlDocument, workloa
     const missing = missingIn({ program, flags }, container);
     const last = nodes.valueWord ?? nodes.word;
     const span = missing && spanOfWords(document, lines, [nodes.word, last]);
-    if (missing !== undefined && span !== undefined)
+    if (missing !== undefined && span !== undefined && (isPlain || missing === 'endpoint'))
       return { program, text: `--${nodes.written}=${nodes.value}`, span, missing };
   }
   return undefined;
+}
+
+/**
+ * Whether the training operator gives the pods of a kind the address of the first one, but no endpoint: only elastic jobs have one.
+ * https://github.com/kubeflow/trainer/blob/release-1.9/pkg/controller.v1/pytorch/envvar.go
+ */
+function lacksEndpoint({ kind, apiVersion, manifest }: Workload): boolean {
+  const spec = getIn(manifest.root, 'spec');
+  return (
+    kind === 'PyTorchJob' &&
+    apiVersion === 'kubeflow.org/v1' &&
+    !isIncomplete(spec) &&
+    getIn(spec, 'elasticPolicy') === undefined
+  );
 }
 
 /** The launcher of a command with its own flags, which precede the script: torchrun unless another one is named. */
@@ -72,6 +88,10 @@ function missingIn({ program, flags }: Launch, container: Container): UnmetNodes
   if (program === 'accelerate')
     return isRanked || flags.some(({ name }) => /^(?:config|rdzv|deepspeed-hostfile)/.test(name)) ? undefined : 'rank';
   const meeting = flags.filter(meetsNodes);
+  const backend = meeting.find(({ name }) => name === 'rdzv-backend');
+  // Without an endpoint, this backend meets at localhost, whatever the flags or variables for the master are.
+  if (backend?.value === 'c10d' && !meeting.some(({ name }) => /^(?:rdzv-(?:endpoint|conf)|standalone)/.test(name)))
+    return 'endpoint';
   if (meeting.length === 0) return isRanked ? 'master' : 'both';
   return isRanked || meeting.some(({ name }) => !name.startsWith('master')) ? undefined : 'rank';
 }
@@ -94,6 +114,10 @@ export function unmetMessage({ program, text, missing }: UnmetNodes, pods: numbe
     return `${launch} has ${lacks}: all ${pods} pods have rank 0, and the job never starts`;
   }
   const lacks =
-    missing === 'master' ? 'no --master-addr and does not read MASTER_ADDR' : 'no node rank and no rendezvous';
+    missing === 'endpoint'
+      ? 'no --rdzv-endpoint'
+      : missing === 'master'
+        ? 'no --master-addr and does not read MASTER_ADDR'
+        : 'no node rank and no rendezvous';
   return `${launch} has ${lacks}: each of the ${pods} pods waits for the others at its own localhost`;
 }

@@ -6,6 +6,7 @@ import { processInput } from '../evidence/launch.ts';
 import { fixedLocalRank } from '../evidence/local-rank.ts';
 import {
   assignedVariables,
+  isOneOfGroup,
   isRankName,
   meetsByVariable,
   namedRank,
@@ -17,12 +18,13 @@ import {
   unrankedMeeting,
 } from '../evidence/pod-ranks.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
-import { leastPods, repeatedRank, startsTogether } from '../evidence/task-ranks.ts';
+import { isElsewhere } from '../evidence/shared-master.ts';
+import { leastPods, repeatedRank, sharedRank, startsTogether } from '../evidence/task-ranks.ts';
 import { isNodeCount, launchAlone } from '../evidence/torchrun-nodes.ts';
 import { unmetMessage, unmetNodes } from '../evidence/unmet-nodes.ts';
 import { groupsOf } from '../model/kinds/groups.ts';
 import { kindOf } from '../model/kinds/index.ts';
-import type { Container, PodSet } from '../model/workload.ts';
+import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanInScalar, spanOfWords } from '../rewrite/word-span.ts';
 import { asText, type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
@@ -120,7 +122,7 @@ export default defineRule({
         span: spanOf(local.value.at),
       });
     }
-    if (checkTasks(container, context)) return;
+    if (checkTasks(container, context) || checkRoles(container, context)) return;
     const groups = groupsOf(workload);
     const pods = podSet.pods.min === null || groups === null ? null : podSet.pods.min / Math.max(groups, 1);
     if (podSet.pods.min === null && container.type === 'app') checkOpen(container, context);
@@ -175,7 +177,7 @@ export default defineRule({
       return;
     }
     const meeting = unrankedMeeting(container, workload);
-    if (meeting === undefined || isElsewhere(meeting.address, context)) return;
+    if (meeting === undefined || isElsewhere(meeting.address, workload, context.crossReferences)) return;
     // rank-without-dns reports the address of a pod of the Job.
     if (workload.name !== null && meeting.address.startsWith(`${workload.name}-`)) return;
     context.report({
@@ -197,6 +199,16 @@ function checkOpen(container: Container, context: PodSetContext): void {
     message: `${shorten(rank.text, 40)} is the same in all pods: with more than one node, the job never starts`,
     span: rank.span,
   });
+}
+
+/** Reports roles of one group that have the same rank; whether it did. */
+function checkRoles(container: Container, { document, podSet, workload, report }: PodSetContext): boolean {
+  const shared = container.accelerators.length === 0 ? undefined : sharedRank(container, podSet, workload);
+  const span = shared && spanOfWords(document, container, shared.words);
+  if (shared === undefined || span === undefined) return false;
+  const message = `${shorten(shared.text, 40)} is also the rank of ${shorten(shared.tasks, 40)}: each pod needs its own rank, so the job never starts`;
+  report({ severity: 'error', message, span });
+  return true;
 }
 
 /** Reports tasks that form one group, in which each pod has only the index in its own task; whether it reported any. */
@@ -240,21 +252,6 @@ function checkAlone(
     span,
   });
   return true;
-}
-
-/** The first pods of groups: there are as many as groups. */
-function isOneOfGroup({ name }: PodSet): boolean {
-  return /leader|head|master|launcher|driver|coordinator/i.test(name);
-}
-
-/** Whether the Service of an address selects pods of another object, in which the first rank may be. */
-function isElsewhere(address: string, { workload, crossReferences }: PodSetContext): boolean {
-  const [host = ''] = address.split(/[.:]/);
-  const service = crossReferences.service(workload.namespace, host);
-  if (service === undefined) return false;
-  const labels = getIn(kindOf(workload).job?.(workload.manifest.root), 'template', 'metadata', 'labels');
-  const selects = Object.entries(service.facts.selects ?? {});
-  return selects.length === 0 || selects.some(([key, value]) => asText(getIn(labels, key)) !== value);
 }
 
 interface FixedRank extends Rank {

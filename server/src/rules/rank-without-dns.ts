@@ -4,6 +4,8 @@ import { wordsOf } from '../command/name-words.ts';
 import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
 import { fixedAddress } from '../evidence/fixed-address.ts';
 import { processInput } from '../evidence/launch.ts';
+import { type MissingRecords, missingRecords } from '../evidence/pod-records.ts';
+import { sharedMaster } from '../evidence/shared-master.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { PodHosts } from '../model/kinds/pod-addresses.ts';
@@ -19,7 +21,7 @@ import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * The pods of a job address each other by a DNS name that does not exist.
+ * The pods of a job address each other by a DNS name that does not exist, or that leads to any of them.
  *
  * ## Why
  *
@@ -81,7 +83,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For names that another object or a Service may have, for names without a domain with `hostNetwork`, and for names that contain a template or
+ * For names that another object or a Service may have, for Services in files of unrelated folders, for names without a domain with `hostNetwork`, and for names that contain a template or
  * a variable without a known value. A fixed IP address is information, except with `hostNetwork` and with annotations for the network. How the
  * MPI operator makes records depends on its version.
  *
@@ -90,6 +92,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [Kubernetes: Job with Pod-to-Pod Communication](https://kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication/)
  * - [JobSet: network](https://jobset.sigs.k8s.io/docs/concepts/)
  * - [Volcano: svc plugin](https://volcano.sh/en/docs/svc_plugin/)
+ * - [Kubernetes: hostname and subdomain of a pod](https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/#pod-s-hostname-and-subdomain-fields)
  */
 export default defineRule({
   topic: 'training',
@@ -105,19 +108,51 @@ export default defineRule({
     for (const { host, labels, span } of addressesOf(container, name, document)) {
       const own = alone ? wrongOwnName(host, labels, hosts) : problemOf(host, labels, hosts);
       const asks = alone || own !== undefined || labels.length === 0 ? undefined : nodeDns(podSet);
-      const problem = own ?? asks;
+      const records = own === undefined && asks === undefined ? withoutRecords(labels, hosts, context) : undefined;
+      const problem = own ?? asks ?? records?.text;
       // A name without a domain may be that of a node.
       if (problem === undefined || (labels.length === 0 && isOnHostNetwork(podSet))) continue;
       if (crossReferences.service(namespace, host) !== undefined) continue;
       context.report({
+        ...(records?.depends && { severity: 'info' }),
         message: `${shorten([host, ...labels].join('.'), 60)} ${problem}`,
         span,
-        fixes: () => [own === undefined ? setPolicy(context) : subdomainFix(labels[0], context)],
+        fixes: () => [
+          own !== undefined ? subdomainFix(labels[0], context) : asks === undefined ? undefined : setPolicy(context),
+        ],
       });
       return;
     }
+    if (!alone) reportShared(container, context);
   },
 });
+
+/** Why an address in the subdomain of the pods has no record, although they have its name: it depends on their Service. */
+function withoutRecords(
+  [label]: readonly string[],
+  { subdomains }: Hosts,
+  context: PodSetContext,
+): MissingRecords | undefined {
+  const { workload, podSet, crossReferences } = context;
+  if (label === undefined || !subdomains.has(label)) return undefined;
+  const problem = missingRecords(label, podSet, workload, crossReferences);
+  if (problem === undefined) return undefined;
+  return { ...problem, text: `${problem.depends ? 'may have' : 'has'} no DNS record: ${problem.text}` };
+}
+
+/** Reports a Service that stands for the first pod, although it selects all of them. */
+function reportShared(
+  container: Container,
+  { workload, podSet, document, report, crossReferences }: PodSetContext,
+): void {
+  if (container.type !== 'app' || !requestsAccelerators(podSet)) return;
+  const shared = sharedMaster(container, podSet, workload, document, crossReferences);
+  if (shared === undefined) return;
+  report({
+    message: `${shorten(shared.text, 40)} leads to any of the pods, not to the first one: Service ${shorten(shared.service, 30)} selects all of them`,
+    span: shared.span,
+  });
+}
 
 /** Reports an IP address of the first pod. A Service may have it. */
 function reportFixed(container: Container, { workload, document, report }: PodSetContext): void {

@@ -4,6 +4,7 @@ import { tpuSlice } from '../cost/tpu-slices.ts';
 import { missedBound } from '../evidence/elastic-bounds.ts';
 import { excessRanks, podsOfLeaderGroup } from '../evidence/expected-ranks.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
+import { knowsNobody, localLaunch } from '../evidence/lone-launch.ts';
 import { leavesGpusIdle, slotsFor, startsMore, wrongSlots } from '../evidence/mpi-workers.ts';
 import { differsByRank, loneFlag } from '../evidence/torchrun-nodes.ts';
 import { hasStockRuntime, pythonAlone } from '../evidence/trainer-runtime.ts';
@@ -155,13 +156,15 @@ export default defineRule({
       }
     } else {
       // If the pods may form several groups, none of them has more pods than the object.
-      const most = pods ?? (isGroupKind(workload) || meetsInOwnPod(container, workload) ? totalPods(workload) : null);
+      const isLone = pods === null && knowsNobody(container, context.podSet, workload);
+      const most =
+        pods ?? (isLone || isGroupKind(workload) || meetsInOwnPod(container, workload) ? totalPods(workload) : null);
       for (const launch of most === null ? [] : findNodeCounts(processInput(container))) {
         const { count } = launch;
         if (most === null || typeof count !== 'number' || (pods === null ? count <= most : count === pods)) continue;
         if (count === 1 && differsByRank(processInput(container))) continue;
         const problem = `${shorten(launch.text)}, but the job has ${plural(most, 'pod')}`;
-        reportMismatch(launch, `${problem}: ${effectOf(launch, most - count)}`, pods ?? undefined);
+        reportMismatch(launch, `${problem}: ${isLone ? waits : effectOf(launch, most - count)}`, pods ?? undefined);
       }
     }
     const alone =
@@ -169,6 +172,14 @@ export default defineRule({
     if (alone !== undefined) {
       const launch: LocalProcesses = { kind: 'launch', count: 1, text: '--standalone', words: [alone, alone] };
       reportMismatch(launch, `--standalone makes each of the ${pods} pods its own job: they do not train together`);
+    }
+    const local = localLaunch(container, context.podSet, workload);
+    if (local !== undefined) {
+      const launch: LocalProcesses = { kind: 'launch', count: 1, text: local.program, words: local.words };
+      reportMismatch(
+        launch,
+        `${local.program} starts processes only in the launcher, which has no GPU: the workers stay idle`,
+      );
     }
     const launches = findMpiProcesses(processInput(container));
     for (const launch of launches) {
@@ -258,9 +269,11 @@ function checkCompletions({ kind, apiVersion, manifest, podSets }: Workload, { d
 /** What follows if a launch expects other nodes than the job has. Lightning compares its own number with the launch. */
 function effectOf({ text }: LocalProcesses, surplus: number): string {
   if (/trainer\.num[-_]nodes/i.test(text)) return 'the trainer rejects the world size';
-  if (surplus < 0) return 'the launch waits for pods that never join';
+  if (surplus < 0) return waits;
   return `${plural(surplus, 'pod')} ${surplus === 1 ? 'is' : 'are'} excluded`;
 }
+
+const waits = 'the launch waits for pods that never join';
 
 /** The pods on one slice: those of a Job, of one Job of a JobSet, of a group, or of a replica of Ray's workers. */
 function podsOfSlice({ pods, pod }: PodSet, { kind, manifest, podSets }: Workload): number | null {
