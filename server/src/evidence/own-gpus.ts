@@ -69,16 +69,19 @@ export function serverOfOneGpu(container: Container): { readonly name: string; r
 
 /**
  * ComfyUI: https://github.com/Comfy-Org/ComfyUI/issues/9695
+ * speaches (`WHISPER__DEVICE_INDEX`): https://speaches.ai/configuration/ Kokoro: https://github.com/remsky/Kokoro-FastAPI
  * Stable Diffusion web UI: https://github.com/AUTOMATIC1111/stable-diffusion-webui/wiki/Command-Line-Arguments-and-Settings (`--device-id`)
  */
 const servers: ReadonlyMap<string, string> = new Map([
   ['comfyui', 'ComfyUI'],
   ['stable-diffusion-webui', 'Stable Diffusion web UI'],
+  ['speaches', 'speaches'],
+  ['kokoro', 'Kokoro'],
 ]);
 
 /** Words of several GPUs, of processes for them, and of programs that start more than one server. */
 const severalGpus = partOf(
-  'multi swarm parallel supervis devices gpus device_id device-id cuda-device nproc ray worker',
+  'multi swarm parallel supervis devices gpus device[_-]id device[_-]index cuda-device nproc ray worker',
 );
 
 /** The one GPU that a flag of a Python program names, or a number of one: `--device cuda:0`, `--gpu 0`, `--num_gpus 1`. */

@@ -9,7 +9,7 @@ import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { runsOnCpu } from '../evidence/gpu-launch.ts';
 import { mayHaveVariables, processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { configuredLaunch } from '../evidence/launcher-config.ts';
-import { missingCores } from '../evidence/neuron-cores.ts';
+import { idleDevices, missingCores } from '../evidence/neuron-cores.ts';
 import { ownGpus, serverOfOneGpu } from '../evidence/own-gpus.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -78,7 +78,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For `auto` and `gpu`, if the number is unknown, if several launchers or CUDA_VISIBLE_DEVICES divide the GPUs, for processes on the CPU (`--backend=gloo`), if the container may see
- * other GPUs than its own (privileged, NVIDIA_VISIBLE_DEVICES), for shared GPUs and MIG slices, for TPUs, and for fewer processes than NeuronCores.
+ * other GPUs than its own (privileged, NVIDIA_VISIBLE_DEVICES), for shared GPUs and MIG slices, for TPUs, and for fewer processes than NeuronCores, unless a single server uses less than half of them.
  *
  * ## Sources
  *
@@ -94,6 +94,15 @@ export default defineRule({
       const { text, needed, cores, span } = missing;
       context.report({
         message: `${shorten(text, 40)} needs ${plural(needed, 'NeuronCore')}, but the container has at most ${cores}: the program does not start`,
+        span,
+      });
+    }
+    const idle = missing === undefined && container.type === 'app' ? idleDevices(container, context) : undefined;
+    if (idle !== undefined) {
+      const { text, used, cores, devices, span } = idle;
+      context.report({
+        severity: 'warning',
+        message: `${shorten(text, 32)} uses ${used} of at least ${cores} NeuronCores: most of the container's ${devices} devices stay idle`,
         span,
       });
     }
