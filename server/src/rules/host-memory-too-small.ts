@@ -1,11 +1,11 @@
 import { imageParts } from '../catalog/images.ts';
 import { oneOf, partOf, wordSet } from '../catalog/word-patterns.ts';
-import { readFlags } from '../command/flags.ts';
 import { programWords } from '../command/programs.ts';
 import { doesNothing } from '../command/waiting.ts';
 import { formatGiB, plural } from '../cost/money.ts';
 import { cpuStepOf } from '../evidence/cpu-steps.ts';
 import { isDemo } from '../evidence/demo-image.ts';
+import { hostCacheGiB } from '../evidence/host-cache.ts';
 import { seesDevicesOfNode } from '../evidence/other-devices.ts';
 import { isWholePod } from '../evidence/rejection.ts';
 import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
@@ -20,7 +20,7 @@ import { commandsIn, processInput, useOf } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { servedModel } from '../model/served-model.ts';
 import { trainingRun } from '../model/training-run.ts';
-import type { Container, Workload } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -72,11 +72,11 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * With a limit of more than 4 GiB (for training: and of more than 1 GiB per GPU), and for models that are unknown or have fewer than about
- * 7 billion parameters, unless they are trained or served by PyTorch, in a notebook or by Ray, with 1 GiB or less per GPU. Tests and benchmarks need less.
+ * 7 billion parameters, unless they are trained or served by PyTorch, by Ollama, in a notebook or by Ray, with 1 GiB or less per GPU. Tests and benchmarks need less.
  *
  * Ollama without a GPU reads the weights into the node's memory: a limit below those of the model that it pulls is reported.
  *
- * A KV cache in the node's memory (LMCache, `--kv-offloading-size`) must be smaller than the limit.
+ * A KV cache in the node's memory (LMCache, `--kv-offloading-size`, `--swap-space` of releases before 0.8) must be smaller than the limit.
  * A volume of memory that may grow beyond the memory limit is information.
  *
  * ## Sources
@@ -104,10 +104,10 @@ export default defineRule({
       });
       return;
     }
-    const cache = hostCacheGiB(container);
+    const cache = hostCacheGiB(container, servedModel(container, workload).model);
     if (cache !== undefined && cache.gib * 2 ** 30 >= bytes) {
       report({
-        message: `${cache.setting} keeps up to ${formatGiB(cache.gib)} GiB of KV cache in the node's memory, but the limit is ${shorten(asText(limit) ?? '', 20)}: the kernel kills the server`,
+        message: `${cache.setting} keeps ${cache.upFront ? '' : 'up to '}${formatGiB(cache.gib)} GiB of KV cache in the node's memory, but the limit is ${shorten(asText(limit) ?? '', 20)}: the kernel kills the server`,
         span: spanOf(limit),
       });
       return;
@@ -133,7 +133,7 @@ export default defineRule({
     }
     const [request] = requests;
     const gpus = request?.form === 'whole' ? Math.max(request.count ?? 1, 1) : 1;
-    const user = trains ? undefined : frameworkUser(container, workload);
+    const user = trains ? undefined : (frameworkUser(container, workload) ?? ollamaOf(container, podSet));
     if (
       !trains &&
       user === undefined &&
@@ -150,9 +150,13 @@ export default defineRule({
     }
     if ((trains ? isTrial(workload) : user === undefined) || bytes > leastPerGpu * gpus) return;
     const [what, next] = user === undefined ? ['to train', 'data'] : [`for ${user}`, 'model'];
+    const takes =
+      user === 'ollama'
+        ? 'its processes with CUDA take about as much while they load a model'
+        : `a framework with CUDA takes 1–2 GiB per GPU before it loads any ${next}`;
     report({
       severity: 'info',
-      message: `${written} is likely too small ${what} on ${plural(gpus, 'GPU')}: a framework with CUDA takes 1–2 GiB per GPU before it loads any ${next}`,
+      message: `${written} is likely too small ${what} on ${plural(gpus, 'GPU')}: ${takes}`,
       span: spanOf(limit),
     });
   },
@@ -179,9 +183,7 @@ function checkOwnNeeds(container: Container, limit: Cursor, bytes: number, conte
 /** Reports an Ollama on CPUs whose model is larger than its limit: it reads the weights into the memory of its node. */
 function checkOllama(container: Container, limit: Cursor, bytes: number, context: PodSetContext): boolean {
   const { workload, podSet, report } = context;
-  const lines = [...container.command, ...container.args].map(({ value }) => value);
-  const isServer = lines.length === 0 || lines.some((line) => /^serve$|\bollama serve\b/.test(line));
-  if (!isServer || useOf(container).program !== 'ollama' || !isWholePod(podSet, workload)) return false;
+  if (!startsOllama(container) || !isWholePod(podSet, workload)) return false;
   const mayHaveGpu =
     namesAccelerators(podSet) ||
     getIn(podSet.pod, 'runtimeClassName') !== undefined ||
@@ -237,25 +239,6 @@ function offloadedGiB(
   return { name, gib: Math.min(each * (tensor ?? 1) * pipeline, weights) };
 }
 
-/**
- * The KV cache that LMCache (in GB, on by default) or vLLM keeps in the node's memory.
- * https://docs.nvidia.com/dynamo/latest/components/backends/vllm/LMCache_Integration.html, https://docs.vllm.ai/en/latest/cli/serve/
- */
-function hostCacheGiB(container: Container): { readonly setting: string; readonly gib: number } | undefined {
-  const flag = commandsIn(container)
-    .flatMap(({ words }) => readFlags(words))
-    .find(({ name }) => name === 'kv-offloading-size');
-  if (flag !== undefined) return sizeOf('--kv-offloading-size', flag.dynamic ? '' : flag.value, 1);
-  const { env } = processInput(container);
-  const value = (name: string) => env.find((one) => one.name === name)?.value;
-  const isOff = /^(?:false|0|no)$/i.test(value('LMCACHE_LOCAL_CPU') ?? '');
-  return isOff ? undefined : sizeOf('LMCache', value('LMCACHE_MAX_LOCAL_CPU_SIZE'), 1e9 / 2 ** 30);
-}
-
-function sizeOf(setting: string, value: string | undefined, unit: number) {
-  return /^\d{1,5}(?:\.\d{1,3})?$/.test(value ?? '') ? { setting, gib: Number(value) * unit } : undefined;
-}
-
 /** Reports a volume in memory that is larger than the limit of the container that writes to it. */
 function checkMemoryVolumes(container: Container, limit: Cursor, bytes: number, { podSet, report }: PodSetContext) {
   if (knownRequests(container).length === 0) return;
@@ -280,6 +263,20 @@ function frameworkUser(container: Container, workload: Workload): string | undef
   if (program !== null && confidence === 'certain' && torchServers.has(program)) return program;
   if (use === 'interactive') return 'a notebook';
   return kindOf(workload).rayCluster !== undefined ? 'the tasks of Ray' : undefined;
+}
+
+/** Ollama as a server, unless all that it downloads is small. */
+function ollamaOf(container: Container, podSet: PodSet): 'ollama' | undefined {
+  const pulled = modelsOfOllama(container, podSet);
+  const isSmall = pulled !== undefined && pulled.more === 0 && pulled.gib < 1;
+  return !isSmall && startsOllama(container) ? 'ollama' : undefined;
+}
+
+/** Whether a container is a server of Ollama, rather than a client of one. */
+function startsOllama(container: Container): boolean {
+  const lines = [...container.command, ...container.args].map(({ value }) => value);
+  const isServer = lines.length === 0 || lines.some((line) => /^serve$|\bollama serve\b/.test(line));
+  return isServer && useOf(container).program === 'ollama';
 }
 
 const torchServers = wordSet('vllm sglang torchserve text-generation-launcher huggingfaceserver lmdeploy');
