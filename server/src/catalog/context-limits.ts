@@ -21,6 +21,128 @@ const exactLengths: ReadonlyMap<string, readonly string[]> = new Map([
   ['huggingfacetb', ['SmolLM2']],
 ]);
 
+/**
+ * Models of other organizations, most of them tuned from one of those above: the `max_position_embeddings` of their own config.json, by the
+ * beginnings of their names. Read 2026-11-30 from the cards and configs on https://huggingface.co and from the catalog's shapes.
+ */
+const ownLengths: ReadonlyMap<string, readonly (readonly [beginning: string, length: number])[]> = new Map([
+  ['huggingfaceh4', [['zephyr-7b-', 32768]]],
+  [
+    'lmsys',
+    [
+      ['vicuna-7b-v1.5', 4096],
+      ['vicuna-13b-v1.5', 4096],
+    ],
+  ],
+  [
+    'codellama',
+    [
+      ['CodeLlama-7b-', 16384],
+      ['CodeLlama-13b-', 16384],
+      ['CodeLlama-34b-', 16384],
+    ],
+  ],
+  [
+    'nousresearch',
+    [
+      ['Llama-2-', 4096],
+      ['Meta-Llama-3-8B', 8192],
+      ['Meta-Llama-3.1-8B', 131072],
+    ],
+  ],
+  [
+    'ibm-granite',
+    [
+      ['granite-3.0-2b-', 4096],
+      ['granite-3.0-8b-', 4096],
+    ],
+  ],
+  ['bigcode', [['starcoder2-', 16384]]],
+  [
+    'deepseek-ai',
+    [
+      ['deepseek-llm-7b-', 4096],
+      ['deepseek-llm-67b-', 4096],
+    ],
+  ],
+  [
+    'allenai',
+    [
+      ['OLMo-2-1124-', 4096],
+      ['OLMo-2-0325-', 4096],
+      ['OLMo-2-0425-', 4096],
+    ],
+  ],
+  ['upstage', [['SOLAR-10.7B-', 4096]]],
+  [
+    'openchat',
+    [
+      ['openchat-3.5-0106', 8192],
+      ['openchat-3.5-1210', 8192],
+    ],
+  ],
+  [
+    '01-ai',
+    [
+      ['Yi-6B-Chat', 4096],
+      ['Yi-34B-Chat', 4096],
+    ],
+  ],
+  [
+    'qwen',
+    [
+      ['Qwen2-VL-', 32768],
+      ['Qwen2.5-VL-', 128000],
+    ],
+  ],
+  [
+    'microsoft',
+    [
+      ['phi-1_5', 2048],
+      ['Phi-3.5-mini-', 131072],
+      ['Phi-3-mini-128k-', 131072],
+      ['Phi-3-medium-4k-', 4096],
+    ],
+  ],
+  [
+    'baai',
+    [
+      ['bge-small-en-v1.5', 512],
+      ['bge-base-en-v1.5', 512],
+      ['bge-large-en-v1.5', 512],
+    ],
+  ],
+  [
+    'intfloat',
+    [
+      ['e5-small-v2', 512],
+      ['e5-base-v2', 512],
+      ['e5-large-v2', 512],
+    ],
+  ],
+  [
+    'thenlper',
+    [
+      ['gte-small', 512],
+      ['gte-base', 512],
+      ['gte-large', 512],
+    ],
+  ],
+  ['mixedbread-ai', [['mxbai-embed-large-v1', 512]]],
+  [
+    'thebloke',
+    [
+      ['Llama-2-7B-Chat-', 4096],
+      ['Llama-2-13B-chat-', 4096],
+      ['Llama-2-70B-Chat-', 4096],
+      ['zephyr-7B-beta-', 32768],
+    ],
+  ],
+]);
+
+/** Copies with scaled positions, and files whose own header has the length. */
+const otherLengths = /-\d+k(?:-|$)|GGUF|GGML/i;
+
 /** Of the text part of these, of a base model, or of the first Qwen and QwQ, the catalog does not have the length. */
 const otherParts = /^(?:Qwen|QwQ)-|-(?:VL|Omni|Base|GGUF|MoE|Vision|Guard|multimodal)\b/i;
 
@@ -32,6 +154,12 @@ export function longestRequest(name: string): number | undefined {
   // Hugging Face has GPT-2 also without its organization.
   const full = /^gpt2(?:-medium|-large|-xl)?$/.test(name) ? `openai-community/${name}` : name;
   const [, organization = '', own = ''] = /^(?:hf:\/\/)?([\w-]+)\/([\w.-]+)$/.exec(full) ?? [];
+  const listed = otherLengths.test(own.replace(/-(?:4|128)k-instruct/i, ''))
+    ? undefined
+    : ownLengths
+        .get(organization.toLowerCase())
+        ?.find(([beginning]) => own.toLowerCase().startsWith(beginning.toLowerCase()));
+  if (listed !== undefined) return listed[1];
   const families = exactLengths.get(organization.toLowerCase());
   if (families === undefined || otherParts.test(own)) return undefined;
   const found = modelByName(name);

@@ -44,14 +44,38 @@ const series: readonly Series[] = [
   { organization: 'deepseek-ai', name: /^DeepSeek-R1-Distill-Llama-([\d.]+)b/i, sizes: [8, 70] },
 ];
 
-/** Words that names of these organizations have, or have instead of another word, and the name with them. */
+/** Words that names of these organizations have, or have instead of another word, and the name with them. https://huggingface.co, 2026-11-30 */
 const endings: readonly (readonly [organization: string, name: RegExp, meant: string])[] = [
   ['mistralai', /^(Mistral-7B-Instruct)$/i, '$1-v0.3'],
   ['mistralai', /^(Mistral-7B)$/i, '$1-v0.3'],
+  ['mistralai', /^Mistral-7B-(v0\.[1-3])-Instruct$/i, 'Mistral-7B-Instruct-$1'],
   ['mistralai', /^(Mixtral-8x(?:7|22)B(?:-Instruct)?)$/i, '$1-v0.1'],
+  ['mistralai', /^(Mistral-Nemo-(?:Instruct|Base))$/i, '$1-2407'],
   ['google', /^(gemma-(?:2-|3-)?\d+b)-(?:instruct|chat)$/i, '$1-it'],
+  ['google', /^gemma([23])-(\d+b(?:-it)?)$/i, 'gemma-$1-$2'],
   ['microsoft', /^(Phi-3-(?:mini|medium))(?:-instruct)?$/i, '$1-4k-instruct'],
+  ['microsoft', /^(Phi-3-(?:mini|medium)-(?:4|128)k)$/i, '$1-instruct'],
   ['microsoft', /^(Phi-3\.5-mini|Phi-4-mini)$/i, '$1-instruct'],
+  // The organization of Meta renamed its Llama 3.1, and named only that one and Llama 3 with its own name.
+  ['meta-llama', /^Meta-(Llama-3\.[23]-[\w.-]+)$/i, '$1'],
+  ['meta-llama', /^(Llama-3-\d+b(?:-Instruct)?)$/i, 'Meta-$1'],
+  ['meta-llama', /^Llama-3-(\d+b)-chat(?:-hf)?$/i, 'Meta-Llama-3-$1-Instruct'],
+  ['meta-llama', /^(Meta-Llama-3-\d+b|(?:Meta-)?Llama-3\.[1-3]-\d+b)-chat(?:-hf)?$/i, '$1-Instruct'],
+  ['meta-llama', /^(Meta-Llama-3-\d+b|(?:Meta-)?Llama-3\.[1-3]-\d+b)(-Instruct)?-hf$/i, '$1$2'],
+  ['meta-llama', /^(Llama-3\.2-(?:11|90)b)(-Instruct)?$/i, '$1-Vision$2'],
+  ['meta-llama', /^(Llama-2-\d+b)-instruct(?:-hf)?$/i, '$1-chat-hf'],
+  ['codellama', /^(CodeLlama-\d+b(?:-Instruct|-Python)?)$/i, '$1-hf'],
+  ['qwen', /^(Qwen3-(?:0\.6|1\.7|4|8|14|32)B)-(?:Instruct|Chat)$/i, '$1'],
+  ['qwen', /^(Qwen2(?:\.5)?-[\d.]+B)-chat$/i, '$1-Instruct'],
+  ['qwen', /^(Qwen1\.5-[\d.]+B)-instruct$/i, '$1-Chat'],
+  ['deepseek-ai', /^(deepseek-llm-(?:7|67)b)$/i, '$1-chat'],
+  ['deepseek-ai', /^(deepseek-coder-(?:1\.3|6\.7|33)b)$/i, '$1-instruct'],
+  ['deepseek-ai', /^(deepseek-coder-7b-(?:instruct|base))$/i, '$1-v1.5'],
+  ['huggingfaceh4', /^(zephyr-7b)$/i, '$1-beta'],
+  ['lmsys', /^(vicuna-(?:7|13)b)$/i, '$1-v1.5'],
+  ['tinyllama', /^(TinyLlama-1\.1B-Chat)$/i, '$1-v1.0'],
+  ['tiiuae', /^(Falcon3-\d+B)$/i, '$1-Instruct'],
+  ['baai', /^(bge-(?:small|base|large))$/i, '$1-en-v1.5'],
 ];
 
 /** Series without other copies than the named ones, and the formats that they do not have. */
@@ -73,14 +97,20 @@ export function unpublishedName(name: string): UnpublishedName | undefined {
     const written = publisher === owner ? pattern.exec(own)?.[1] : undefined;
     if (written === undefined || sizes.includes(Number(written))) continue;
     const size = nearest(Number(written), sizes);
-    const meant = size === undefined ? undefined : `${prefix}${own.replace(written, String(size))}`;
-    return { meant, isOtherFormat: false };
+    const sized = size === undefined ? undefined : own.replace(written, String(size));
+    return { meant: sized && `${prefix}${completed(owner, sized) ?? sized}`, isOtherFormat: false };
   }
   if (formats.some(([publisher, pattern]) => publisher === owner && pattern.test(own)))
     return { meant: undefined, isOtherFormat: false };
-  const ending = endings.find(([publisher, pattern]) => publisher === owner && pattern.test(own));
-  if (ending !== undefined) return { meant: `${prefix}${own.replace(ending[1], ending[2])}`, isOtherFormat: false };
+  const whole = completed(owner, own);
+  if (whole !== undefined) return { meant: `${prefix}${whole}`, isOtherFormat: false };
   return owner === 'meta-llama' && metaFormat.test(own) ? { meant: `${name}-hf`, isOtherFormat: true } : undefined;
+}
+
+/** A name with the words that those of its organization have; undefined if it has them, or others. */
+function completed(owner: string, own: string): string | undefined {
+  const ending = endings.find(([publisher, pattern]) => publisher === owner && pattern.test(own));
+  return ending && own.replace(ending[1], ending[2]);
 }
 
 /** The sizes of complete series in Ollama's library. https://ollama.com/library */

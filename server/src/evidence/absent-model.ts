@@ -123,6 +123,9 @@ export function relativeModel(container: Container, podSet: PodSet, workload: Wo
 /** Models that Hugging Face keeps under names without an organization. https://huggingface.co/models */
 const unowned = /^(?:albert|bert|camembert|ctrl|distil|gpt2|openai-gpt|roberta|t5|transfo|xlm|xlnet)/i;
 
+/** Models that only the services of their makers serve. */
+const ofServices = /^(?:gpt-(?:3\.5|4|5)|claude-|gemini-|text-embedding-)/;
+
 /** The model of a published server that is a name without an organization, if nothing else can bring a folder of this name. */
 export function bareModel(container: Container, podSet: PodSet, workload: Workload): BareModel | undefined {
   const { at, volumeMounts } = container;
@@ -135,7 +138,8 @@ export function bareModel(container: Container, podSet: PodSet, workload: Worklo
   // No name on Hugging Face has a colon.
   if (isOllama)
     return /vllm|sglang|text-/.test(repository) ? { name, full: undefined, isOllama, words: model.words } : undefined;
-  const known = modelByName(name);
+  if (ofServices.test(name)) return { name, full: undefined, isOllama, words: model.words };
+  const known = modelByName(name) ?? modelByName(`${name}:latest`);
   if (known === undefined || known.basis !== 'name' || !known.shape.name.includes('/')) return undefined;
   const isMounted = volumeMounts.some(({ mountPath }) => startFolder.test(mountPath) || mountPath.endsWith(name));
   if (isMounted) return undefined;
