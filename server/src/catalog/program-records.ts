@@ -83,6 +83,8 @@ const titles: ReadonlyMap<string, string> = new Map([
   ['vllm', 'vLLM'],
   ['sglang', 'SGLang'],
   ['ollama', 'Ollama'],
+  ['kserve', "KServe's server"],
+  ['huggingfaceserver', "KServe's server"],
   ['tritonserver', 'Triton'],
   ['nim', 'NIM'],
   ['torchserve', 'TorchServe'],

@@ -16,6 +16,8 @@ export interface CpuSetting {
   readonly place: { readonly words: readonly [Word, Word] } | { readonly value: Cursor };
   /** The variable has the name of a device, so that of a GPU could be its value. */
   readonly namesDevice: boolean;
+  /** The image may have a setting of its own. */
+  readonly isLikely?: true;
 }
 
 /**
@@ -25,7 +27,7 @@ export interface CpuSetting {
 export function cpuSetting(container: Container, names: readonly string[]): CpuSetting | undefined {
   const lines = [...container.command, ...container.args];
   const hints =
-    lines.some(({ value }) => /cpu|cuda|gpu|layers|ngl|^serve$|[ =]-1\b|^-1$/i.test(value)) ||
+    lines.some(({ value }) => /cpu|cuda|gpu|layers|ngl|llama_cpp|^serve$|[ =]-1\b|^-1$/i.test(value)) ||
     container.env.some(mayBeSetting) ||
     keepsLayers(container.image?.value ?? '');
   if (!hints || lines.some(({ at }) => isTemplated(at))) return undefined;
@@ -119,23 +121,28 @@ function keepsLayers(image: string): boolean {
   return owner !== undefined && /^server-(?:cuda|rocm|vulkan|intel|musa)/.test(tag) && build < 5000;
 }
 
+/** llama-cpp-python moves no layers by default. https://github.com/abetlen/llama-cpp-python/blob/52861468b2f5/llama_cpp/server/settings.py */
 function defaultLayers(
   words: readonly Word[],
   image: string,
   env: readonly { readonly name: string }[],
 ): CpuSetting | undefined {
+  const isBinding = words.some(({ text }, index) => text === 'llama_cpp.server' && words[index - 1]?.text === '-m');
   if (
-    !keepsLayers(image) ||
+    !(isBinding || keepsLayers(image)) ||
     words.some(({ dynamic }) => dynamic) ||
     env.some(({ name }) => /LAYERS|LLAMA_ARG/.test(name))
   )
     return undefined;
   const flags = readFlags(words);
-  const model = flags.find(({ name }) => /^(?:m|model|hf|hf-repo|mu|model-url)$/.test(name));
-  if (model === undefined || flags.some(({ name }) => layerFlags.has(name) || /layers|device|^ngl/.test(name)))
+  const model = flags.find(
+    ({ name }) => /^(?:m|model|hf|hf-repo|mu|model-url)$/.test(name) && !(isBinding && name === 'm'),
+  );
+  if (model === undefined || flags.some(({ name }) => layerFlags.has(name) || /layers|device|^ngl|config/.test(name)))
     return undefined;
   const place = { words: [model.word, model.valueWord ?? model.word] as const };
-  return { text: 'llama.cpp without --n-gpu-layers', place, namesDevice: false };
+  const text = isBinding ? 'llama_cpp.server without --n_gpu_layers' : 'llama.cpp without --n-gpu-layers';
+  return { text, place, namesDevice: false, ...(isBinding && { isLikely: true as const }) };
 }
 
 /** The value of a setting that gives a part of the program a GPU. */

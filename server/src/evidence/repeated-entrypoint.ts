@@ -111,5 +111,5 @@ export function isOwnEntrypoint(image: string): boolean {
   if (/^(?:docker\.io\/)?ollama\/ollama$/.test(repository)) return true;
   return name === 'llama.cpp'
     ? tag.startsWith('server')
-    : /^(?:vllm-openai[\w-]*|text-(?:generation|embeddings)-inference)$/.test(name);
+    : /^(?:vllm-openai[\w-]*|text-(?:generation|embeddings)-inference|huggingfaceserver(?:-gpu)?)$/.test(name);
 }

@@ -86,9 +86,9 @@ export const vllmValues: ValueChecks = new Map([
     'tool-call-parser',
     names(
       new Map([
-        ['llama3_json', 'llama3 llama3.1 llama3.2 llama3.3'],
-        ['hermes', 'qwen25 qwen2.5'],
-        ['deepseek_v3', 'deepseekv3'],
+        ['llama3_json', 'llama llama3 llama-3 llama3.1 llama3.2 llama3.3 llama_json llama3-json'],
+        ['hermes', 'qwen qwen2 qwen25 qwen2.5 qwen2_5'],
+        ['deepseek_v3', 'deepseekv3 deepseek-v3'],
       ]),
     ),
   ],
@@ -96,9 +96,10 @@ export const vllmValues: ValueChecks = new Map([
     'reasoning-parser',
     names(
       new Map([
-        ['deepseek_r1', 'deepseek-r1'],
+        ['deepseek_r1', 'deepseek-r1 deepseek deepseekr1 deepseek-reasoner'],
         ['deepseek_v3', 'deepseek-v3'],
-        ['openai_gptoss', 'gpt-oss'],
+        ['qwen3', 'qwen qwen-3'],
+        ['openai_gptoss', 'gpt-oss gptoss'],
       ]),
     ),
   ],
@@ -141,8 +142,8 @@ export const sglangValues: ValueChecks = new Map([
     'tool-call-parser',
     names(
       new Map([
-        ['llama3', 'llama3_json llama3.1'],
-        ['deepseekv3', 'deepseek_v3'],
+        ['llama3', 'llama3_json llama3.1 llama'],
+        ['deepseekv3', 'deepseek_v3 deepseek-v3 deepseek'],
         ['qwen25', 'qwen2.5'],
       ]),
     ),
@@ -189,6 +190,15 @@ export const llamaValues: ValueChecks = new Map(
     ),
   ]),
 );
+
+/** https://github.com/kserve/kserve/blob/master/python/huggingfaceserver/huggingfaceserver/__main__.py, read 2026-11-30. */
+export const kserveValues: ValueChecks = new Map([
+  [
+    'backend',
+    not('tgi triton sglang llama.cpp transformers tensorrt onnx pytorch torch hf', 'auto, huggingface or vllm'),
+  ],
+  ['dtype', format],
+]);
 
 function checked(flags: string, check: ValueCheck): readonly (readonly [string, ValueCheck])[] {
   return flags.split(' ').map((name) => [name, check]);

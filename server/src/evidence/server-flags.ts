@@ -2,7 +2,15 @@ import { isShuffled, isSlip } from '../catalog/spelling.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Flag } from '../command/flags.ts';
 import { type Table, table } from '../yaml/table.ts';
-import { llamaValues, sglangValues, teiValues, tgiValues, type ValueChecks, vllmValues } from './server-flag-values.ts';
+import {
+  kserveValues,
+  llamaValues,
+  sglangValues,
+  teiValues,
+  tgiValues,
+  type ValueChecks,
+  vllmValues,
+} from './server-flag-values.ts';
 
 /** What is wrong with a flag of a model server. */
 export interface WrongFlag {
@@ -99,10 +107,10 @@ const ofTei = others(
 /** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md */
 const ofLlama = others(
   table({
-    'n-gpu-layers': 'ngl num-gpu-layers',
-    'ctx-size': 'n-ctx context-length max-model-len',
+    'n-gpu-layers': 'ngl num-gpu-layers gpu-layer n-gpu-layer',
+    'ctx-size': 'n-ctx ctx ctx-len context-size context-length context max-context max-model-len',
     parallel: 'n-parallel max-num-seqs',
-    alias: 'served-model-name',
+    alias: 'served-model-name model-alias',
   }),
   llamaValues,
 );
@@ -129,6 +137,9 @@ const ofTrtllm = others(
   }),
 );
 
+/** KServe's server for models of Hugging Face. */
+const ofKserve = others(table({}), kserveValues);
+
 /** Servers that do not accept the beginning of a name, by the names that people use for their flags. */
 function others(names: Table<string>, values: ValueChecks = new Map()): ServerFlags {
   return { known: new Set(), synonyms: meanings(names), values, exact: true };
@@ -151,6 +162,9 @@ const servers: ReadonlyMap<string, ServerFlags> = new Map([
   ['llama-server', ofLlama],
   ['tritonserver', ofTriton],
   ['trtllm-serve', ofTrtllm],
+  // Of its image, and of its module.
+  ['kserve', ofKserve],
+  ['huggingfaceserver', ofKserve],
 ]);
 
 /** Options of `docker run` that no server has, nor as the beginning of a name: guides have them in front of the image. */

@@ -91,7 +91,7 @@ export default defineRule({
       });
       return;
     }
-    const { place, text, namesDevice } = setting;
+    const { place, text, namesDevice, isLikely } = setting;
     const lines = [...container.command, ...container.args];
     const span = 'value' in place ? spanOf(place.value) : spanOfWords(document, lines, place.words);
     if (span === undefined) return;
@@ -100,6 +100,7 @@ export default defineRule({
         ? [fix('Set it to cuda', 'unsafe', replaceScalar(document, place.value, 'cuda'))]
         : [];
     report({
+      ...(isLikely && { severity: 'info' as const }),
       message: `${shorten(text, 40)} keeps the program on the CPU: it leaves the container's ${shorten(requestWords(requests), 40)} idle`,
       span,
       fixes: () => [...useGpu, removeRequests(document, requests, 'Remove the GPU request')],

@@ -294,7 +294,7 @@ function mountsSecret({ volumeMounts }: Container, podSet: PodSet): boolean {
  * https://github.com/huggingface/huggingface_hub/blob/main/src/huggingface_hub/utils/_auth.py
  */
 function unreadToken({ env, command, args }: Container, program: string): Container['env'][number] | undefined {
-  if (program !== 'vllm' && program !== 'sglang') return undefined;
+  if (!/^(?:vllm|sglang|text-generation-launcher)$/.test(program)) return undefined;
   const texts = [...command, ...args, ...env.flatMap(({ value }) => value ?? [])];
   return env.find(({ name }) => {
     const words = name.split('_');
