@@ -21,6 +21,21 @@ ${replicas}  selector: {matchLabels: {app: chat}}
           resources: {limits: {nvidia.com/gpu: ${gpus}}}
 `;
 
+const schedule = (times: string) => `apiVersion: batch/v1
+kind: CronJob
+metadata: {name: nightly}
+spec:
+  schedule: ${times}
+  jobTemplate:
+    spec:
+      activeDeadlineSeconds: 3600
+      template:
+        spec:
+          restartPolicy: Never
+          nodeSelector: {node.kubernetes.io/instance-type: g6.xlarge}
+          containers: [{name: main, image: "registry.example.com/job:1.0", resources: {limits: {nvidia.com/gpu: 1}}}]
+`;
+
 /** p5.48xlarge in us-east-1 costs $55.04/h, $6.88/h for each of its 8 GPUs. */
 const cases = [
   ['more GPUs', deployment('', 2), deployment('', 4), '+$13.76/h against HEAD'],
@@ -32,6 +47,8 @@ const cases = [
     `${deployment('', 1, 'other')}---\n${deployment('', 8)}`,
     '+$55.04/h against HEAD',
   ],
+  // From 730 / 24 to 730 / 6 runs of 1 h × 0.8048: from 24.48 to 97.92.
+  ['more runs', schedule('0 2 * * *'), schedule('0 */6 * * *'), '+$73/month against HEAD'],
 ] as const;
 
 describe('the price against the last commit', () => {

@@ -1,5 +1,5 @@
 import type { FileAnalysis } from '../analysis.ts';
-import { gpusWords, increaseWords, nameOf } from '../features/cost/change-words.ts';
+import { changedAmount, gpusWords, increaseWords, nameOf } from '../features/cost/change-words.ts';
 import {
   type ComparedCost,
   type CostChange,
@@ -79,7 +79,7 @@ function inWords(changes: readonly CostChange<Compared>[]): CostChangesResult {
         {
           uri: place.uri,
           line: after === null ? null : place.line,
-          label: `${nameOf(place)}  ${increaseWords(increaseOf(change))}`,
+          label: `${nameOf(place)}  ${changedAmount(change)}`,
           description: `${state}${gpusWords(change)} · ${place.path}`,
         },
       ];

@@ -1,12 +1,6 @@
 import { formatCount, plural } from '../../cost/money.ts';
-import { gpuWords, increaseWords, nameOf } from '../../features/cost/change-words.ts';
-import {
-  type CostChange,
-  increaseOf,
-  isChanged,
-  type TotalIncrease,
-  totalIncrease,
-} from '../../features/cost/cost-changes.ts';
+import { changedAmount, gpuWords, increaseWords, nameOf } from '../../features/cost/change-words.ts';
+import { type CostChange, isChanged, type TotalIncrease, totalIncrease } from '../../features/cost/cost-changes.ts';
 import { type CostTotal, hourlyTotal } from '../../features/cost/cost-totals.ts';
 import { head, type PageOptions } from '../../features/cost-report/html.ts';
 import { escapeHtml, isolated } from '../../features/cost-report/html-text.ts';
@@ -75,7 +69,7 @@ function row(change: CostChange<WorkloadCost>, links: Pick<Links<WorkloadCost>, 
   const place =
     after === null ? `${isolated(shown.path)}<span class="line">:${shown.line}</span>` : links.toPlace(shown);
   const reason = shown.problem === null ? '' : `<span class="reason">No price: ${isolated(shown.problem)}</span>`;
-  const cells = [gpuWords(change), amountWords(before), amountWords(after), increaseWords(increaseOf(change))];
+  const cells = [gpuWords(change), amountWords(before), amountWords(after), changedAmount(change)];
   return `<tr><th scope="row">${isolated(nameOf(shown))}${mark}<span class="file">${place}</span>${reason}</th>${cells
     .map((cell) => `<td class="number">${escapeHtml(cell)}</td>`)
     .join('')}</tr>`;

@@ -1,6 +1,6 @@
 import { plural } from '../../cost/money.ts';
-import { gpuWords, increaseWords, nameOf } from '../../features/cost/change-words.ts';
-import { type CostChange, increaseOf, isChanged, totalIncrease } from '../../features/cost/cost-changes.ts';
+import { changedAmount, gpuWords, nameOf } from '../../features/cost/change-words.ts';
+import { type CostChange, isChanged, totalIncrease } from '../../features/cost/cost-changes.ts';
 import { countWords, hourlyTotal } from '../../features/cost/cost-totals.ts';
 import { plainMarkdown } from '../../features/hover/render.ts';
 import { codeSpan } from '../reports/markdown.ts';
@@ -35,7 +35,7 @@ function row(change: CostChange<WorkloadCost>): string {
   if (shown === null) return '';
   const mark = before === null ? ' (new)' : after === null ? ' (removed)' : '';
   const name = `${nameOf(shown)}${mark}`;
-  const cells = [name, gpuWords(change), amountWords(before), amountWords(after), increaseWords(increaseOf(change))];
+  const cells = [name, gpuWords(change), amountWords(before), amountWords(after), changedAmount(change)];
   const place = codeSpan(`${shown.path}:${shown.line}`).replaceAll('|', '\\|');
   return `| ${cells.map(plainMarkdown).join(' | ')} | ${place} |\n`;
 }

@@ -1,6 +1,6 @@
 import { formatHourly, plural } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
-import { gpusWords, increaseWords, nameOf } from '../../features/cost/change-words.ts';
+import { changedAmount, gpusWords, nameOf } from '../../features/cost/change-words.ts';
 import { type CostChange, increaseOf, isChanged, totalIncrease } from '../../features/cost/cost-changes.ts';
 import { countWords, gpusTotal, hourlyTotal, isUnpriced, totalAndRange } from '../../features/cost/cost-totals.ts';
 import { printable, type Style } from '../terminal.ts';
@@ -56,7 +56,7 @@ function changeRow(change: CostChange<WorkloadCost>): readonly string[] {
     state,
     gpusWords(change),
     printable(`${amountWords(before)} → ${amountWords(after)}`),
-    increaseOf(change) === null && problem !== null ? printable(problem) : increaseWords(increaseOf(change)),
+    increaseOf(change) === null && problem !== null ? printable(problem) : changedAmount(change),
   ];
 }
 

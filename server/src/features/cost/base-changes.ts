@@ -1,5 +1,6 @@
 import type { FileAnalysis } from '../../analysis.ts';
-import { increaseWords } from './change-words.ts';
+import { nothing } from '../../cost/range.ts';
+import { changedAmount, increaseWords } from './change-words.ts';
 import { increaseOf, isChanged, pairWorkloads } from './cost-changes.ts';
 import { type CostRow, costRows } from './cost-rows.ts';
 
@@ -26,8 +27,8 @@ export function changeWords(file: FileAnalysis, base: readonly CostRow[], name: 
   for (const change of pairWorkloads(base.map(compared), costRows(file).map(compared))) {
     const increase = increaseOf(change);
     if (change.after === null || increase === null || !isChanged(change)) continue;
-    if (increase.min !== 0 || increase.max !== 0)
-      words.set(change.after.start, `${increaseWords(increase)} against ${name}`);
+    const amount = changedAmount(change);
+    if (amount !== increaseWords(nothing)) words.set(change.after.start, `${amount} against ${name}`);
   }
   return words;
 }

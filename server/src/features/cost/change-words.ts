@@ -1,6 +1,6 @@
-import { formatCount, formatHourly } from '../../cost/money.ts';
+import { formatCount, formatDollars, formatHourly } from '../../cost/money.ts';
 import type { Range } from '../../cost/types.ts';
-import type { ComparedCost, CostChange } from './cost-changes.ts';
+import { type ComparedCost, type CostChange, increaseOf, monthlyIncreaseOf } from './cost-changes.ts';
 
 /** `Deployment/chat`, with the namespace if there is one: `serving/Deployment/chat`. */
 export function nameOf({ kind, namespace, name }: ComparedCost): string {
@@ -20,6 +20,16 @@ export function gpuWords({ before, after }: CostChange): string {
   const from = formatCount(before.gpus);
   const to = formatCount(after.gpus);
   return from === to ? to : `${from} → ${to}`;
+}
+
+/** How the price of a workload changes: per hour, or per month if only its schedule or the length of its runs does. */
+export function changedAmount(change: CostChange): string {
+  const increase = increaseOf(change);
+  const monthly = monthlyIncreaseOf(change);
+  const isSame = (range: Range | null) => range !== null && range.min === 0 && range.max === 0;
+  return isSame(increase) && monthly !== null && !isSame(monthly)
+    ? increaseWords(monthly, (amount) => `${formatDollars(amount)}/month`)
+    : increaseWords(increase);
 }
 
 /** `+$6.88/h`, `−$1.20/h`, `+$1.20/h to +$3.60/h`, `up to +$3.60/h`, `±$0/h`. */

@@ -63,6 +63,12 @@ export function increaseOf({ before, after }: CostChange): Range | null {
   return from === null || to === null ? null : difference(from, to);
 }
 
+/** The same of the months of a workload; null if it came or went. */
+export function monthlyIncreaseOf({ before, after }: CostChange): Range | null {
+  const [from, to] = [before?.monthly ?? null, after?.monthly ?? null];
+  return from === null || to === null ? null : difference(from, to);
+}
+
 /** The change of the totals; null if the price of no changed workload is known. */
 export interface TotalIncrease {
   readonly hourly: Range | null;
