@@ -66,3 +66,24 @@ describe('blocks of a Helm template', () => {
     expect(of(`${text}{{ end }}\n`)).toEqual([[], [text.length]]);
   });
 });
+
+describe('an action without its end', () => {
+  test.each([
+    [`${values}{{- /* later\nb: 1\n`, '19 This comment of the template has no */}}'],
+    [`${values}b: {{ .Values.b | default "x }}\nc: 1\n`, '45 This quote in the action is not closed'],
+    [`${values}b: {{ printf "%s-%s" "a .Values.b }}`, '40 This quote in the action is not closed'],
+  ])('%j', (text, expected) => {
+    expect(found(text)).toBe(expected);
+  });
+
+  test.each([
+    `${values}b: "{{ .Values.b | default "x" }}"\n`,
+    `${values}b: "{{ .Values.b | default \\"x\\" }}"\n`,
+    `${values}b: {{ printf \`%s"\` .Values.b }}\n`,
+    `${values}b: {{ .Values.b | trimAll "'" }} # it's "\n`,
+    `${values}b: {{ ternary\n  "a"\n  "b" .Values.b }}\n`,
+    `${values}{{- /* a "\n*/}}\nb: 1\n`,
+  ])('%j', (text) => {
+    expect(found(text)).toBeUndefined();
+  });
+});

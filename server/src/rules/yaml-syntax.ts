@@ -1,3 +1,4 @@
+import { misspelledFunctions } from '../evidence/helm-functions.ts';
 import { lostAccelerator } from '../evidence/lost-keys.ts';
 import { inlineValues } from '../model/inline-values.ts';
 import { doubledIndents } from '../yaml/doubled-indents.ts';
@@ -91,6 +92,7 @@ export default defineRule({
     if (!manifestWords.test(document.text)) return;
     if (document.template) {
       for (const action of unreadableActions(document.text)) context.report(action);
+      for (const action of misspelledFunctions(document.text)) context.report(action);
       for (const span of doubledIndents(document.text)) {
         context.report({
           message:

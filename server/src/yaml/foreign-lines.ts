@@ -32,8 +32,10 @@ export function openAction(text: string, start: number): YamlProblem | undefined
 /** The first action without its end in a text whose other actions are masked, at or before its first error. */
 export function openActionBefore(masked: string, errorStart: number): YamlProblem | undefined {
   let start = 0;
+  // The error may be at the start of the line of the action.
+  const end = masked.indexOf('\n', errorStart);
   // One line at a time: a pattern for all of them would read the rest of the text at each line that ends otherwise than with \n.
-  for (const line of masked.slice(0, errorStart + 2).split(/[\n\r\u2028\u2029]/)) {
+  for (const line of masked.slice(0, end === -1 ? masked.length : end).split(/[\n\r\u2028\u2029]/)) {
     const before = /^(?:[^#]|[^\s#]#)*?(?=\{[{%])/.exec(line)?.[0];
     if (before !== undefined) return openAction(masked, start + before.length);
     start += line.length + 1;

@@ -44,7 +44,9 @@ function joinDocuments(text: string, documents: readonly YamlDocument[]): YamlFi
 /** Reads one part from `splitObjects`. */
 export function parsePart({ base, text, item, opened, unbalanced }: DocumentText): YamlDocument {
   const read = parseDocument(text, base);
-  const document = unbalanced === undefined ? read : { ...read, problems: [...read.problems, unbalanced] };
+  // It says more than that the action has no end.
+  const others = read.problems.filter(({ span }) => span.start !== unbalanced?.span.start);
+  const document = unbalanced === undefined ? read : { ...read, problems: [...others, unbalanced] };
   if (opened !== undefined) return { ...document, opened };
   return item ? { ...document, item } : document;
 }

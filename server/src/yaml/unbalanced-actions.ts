@@ -1,7 +1,8 @@
 import type { YamlProblem } from './node.ts';
 
 /**
- * The first action of a Helm template that opens a block without an end, or that closes none: Helm reads no file of the chart. Actions in comments
+ * The first action of a Helm template that opens a block without an end, that closes none, or whose text or comment does not end: Helm reads no file of
+ * the chart. Actions in comments
  * of YAML count, as they do for Helm; texts in quotes and comments of the template do not. With another engine around it, branches may repeat actions.
  */
 export function unbalancedAction(text: string): YamlProblem | undefined {
@@ -9,7 +10,9 @@ export function unbalancedAction(text: string): YamlProblem | undefined {
   const open: Opening[] = [];
   /** A block whose `end` is not at its own column, but at that of a block around it: that `end` was meant for the other one. */
   let suspect: Opening | undefined;
-  for (const action of blockActions(text)) {
+  const actions = blockActions(text);
+  if (!Array.isArray(actions)) return actions;
+  for (const action of actions) {
     const { word, start, end, column } = action;
     if (opens.test(word)) {
       open.push(action);
@@ -48,12 +51,13 @@ const control = /^\{\{-?\s*(if|with|range|define|block|else|end)(?:(?<=end)(?:if
 /** Longer actions are no blocks. */
 const maxLength = 5000;
 
-function blockActions(text: string): readonly Opening[] {
+/** The actions, nothing if their ends are unknown, or why one has no end. */
+function blockActions(text: string): Opening[] | YamlProblem {
   const found: Opening[] = [];
   for (let at = text.indexOf('{{'); at !== -1; ) {
     const end = endOf(text, at);
     // Where an action ends is unknown, so all others are, too.
-    if (end === undefined) return [];
+    if (end === undefined) return unfinished(text, at) ?? [];
     const [, word] = control.exec(text.slice(at, Math.min(end, at + 60))) ?? [];
     if (word !== undefined) {
       const before = text.slice(Math.max(0, at - 200), at);
@@ -63,6 +67,19 @@ function blockActions(text: string): readonly Opening[] {
     at = text.indexOf('{{', end);
   }
   return found;
+}
+
+/** Why an action has no end. Its comment goes up to a mark, its text to the end of the line. */
+function unfinished(text: string, start: number): YamlProblem | undefined {
+  const [line = ''] = /^[^\r\n]*/.exec(text.slice(start, start + maxLength)) ?? [];
+  if (/^\{\{(?:-\s)?\s*\/\*/.test(line))
+    return text.includes('*/', start)
+      ? undefined
+      : problem('This comment of the template has no */}}', start, start + line.trimEnd().length);
+  const [before] = /^\{\{(?:"(?:[^"\\]|\\.)*"|`[^`]*`|(?!\}\}|\{\{)[^"'`\\])*(?=")/.exec(line) ?? [];
+  if (before === undefined || !/^"(?:[^"\\]|\\.)*$/.test(line.slice(before.length))) return undefined;
+  const from = start + before.length;
+  return problem('This quote in the action is not closed', from, start + line.trimEnd().length);
 }
 
 /** Where an action ends: behind the first }} outside of its strings and its comment. */

@@ -10,13 +10,18 @@ export interface UnreadableAction {
 
 /** The actions of a Helm template with which no file of its chart is rendered. https://pkg.go.dev/text/template */
 export function unreadableActions(text: string): readonly UnreadableAction[] {
-  if (!isHelm.test(text) || !mayBeUnreadable.test(text)) return [];
+  if (!isHelmTemplate(text) || !mayBeUnreadable.test(text)) return [];
   return findActions(text).flatMap(({ span, text: action }) => {
     const found = action.startsWith('{{') ? problemIn(action) : undefined;
     if (found === undefined) return [];
     const { start, end, message } = found;
     return [{ span: { start: span.start + start, end: span.start + end }, message }];
   });
+}
+
+/** Whether a template reads the values or the names of a Helm release. */
+export function isHelmTemplate(text: string): boolean {
+  return isHelm.test(text);
 }
 
 const isHelm = /\{\{[^}]*[\s(]\.(?:Values|Release|Chart)\b/;
