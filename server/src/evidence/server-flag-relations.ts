@@ -158,7 +158,7 @@ function modelOfServe(words: readonly Word[], flags: readonly Flag[], container:
   if (serve < 0 || flag === undefined || !next?.text.startsWith('-') || words.some(({ dynamic }) => dynamic))
     return undefined;
   if (release === undefined || !isBefore(release, [0, 10, 0])) return undefined;
-  return { flag, problem: 'is the first argument of vllm serve, without a flag' };
+  return { flag, problem: 'is rejected by vllm serve, which takes the model as its first argument' };
 }
 
 /**
