@@ -130,7 +130,7 @@ export const chartAliases: Readonly<Record<string, string>> = {
   GPUOperand:
     'strategy>mig.strategy tolerations>daemonsets.tolerations priorityClassName>daemonsets.priorityClassName updateStrategy>daemonsets.updateStrategy arguments>args extraEnv>env extraArgs>args',
   GPUPluginConfig:
-    'map>data sharing>devicePlugin.config.data timeSlicing>devicePlugin.config.data flags>devicePlugin.config.data configMap>name',
+    'map>data sharing>devicePlugin.config.data timeSlicing>devicePlugin.config.data flags>devicePlugin.config.data configMap>name defaultProfile>default defaultConfig>default',
   GPUDevicePlugin:
     'tolerations>daemonsets.tolerations priorityClassName>daemonsets.priorityClassName updateStrategy>daemonsets.updateStrategy arguments>args extraEnv>env extraArgs>args timeSlicing>config.name sharing>config.name',
   GPUDriver:
@@ -203,12 +203,15 @@ export const chartTypes: Readonly<Record<string, string>> = {
   NIMModel:
     '~ nimCache name ngcAPISecret ngcAPIKey hfTokenSecret openaiPort labels jsonLogging logLevel legacyCompat numGpus subPath modelStorePath openai_port nemo_port numWorkers trtModelName tritonModelName dataStoreURL customizationSource',
   GPUOperatorValues:
-    '~ platform nfd psa psp cdi sandboxWorkloads hostPaths daemonsets:GPUOperands validator operator mig:GPUMIG driver:GPUDriver toolkit:GPUToolkit devicePlugin:GPUDevicePlugin dcgm:GPUOperand dcgmExporter:GPUOperand dcgmPodExporter gfd:GPUOperand migManager:GPUOperand nodeStatusExporter:GPUOperand gds gdrcopy vgpuManager vgpuDeviceManager vfioManager kataManager sandboxDevicePlugin kataSandboxDevicePlugin ccManager node-feature-discovery:NFDValues extraObjects replicaCount nameOverride fullnameOverride global enabled draDriver',
+    '~ platform nfd:GPUNFD psa psp cdi:GPUCDI sandboxWorkloads:GPUSandboxes hostPaths daemonsets:GPUOperands validator operator mig:GPUMIG driver:GPUDriver toolkit:GPUToolkit devicePlugin:GPUDevicePlugin dcgm:GPUOperand dcgmExporter:GPUOperand dcgmPodExporter gfd:GPUOperand migManager:GPUOperand nodeStatusExporter:GPUOperand gds:GPUOperand gdrcopy:GPUOperand vgpuManager:GPUOperand vgpuDeviceManager:GPUOperand vfioManager:GPUOperand kataManager:GPUOperand sandboxDevicePlugin:GPUOperand kataSandboxDevicePlugin:GPUOperand ccManager:GPUOperand node-feature-discovery:NFDValues extraObjects replicaCount nameOverride fullnameOverride global enabled draDriver',
   GPUOperands: '~ labels annotations tolerations priorityClassName updateStrategy rollingUpdate',
   GPUOperand:
     '~ enabled repository image version imagePullPolicy imagePullSecrets env args resources securityContext config service serviceMonitor hostPID hostPort hostNetwork hpcJobMapping gpuClientsConfig',
   GPUDevicePlugin:
     '~ enabled repository image version imagePullPolicy imagePullSecrets env args resources securityContext config:GPUPluginConfig mps',
+  GPUNFD: '~ enabled nodefeaturerules deployNodeFeatureRules',
+  GPUCDI: '~ enabled default nriPluginEnabled',
+  GPUSandboxes: '~ enabled defaultWorkload mode',
   GPUPluginConfig: '~ create name default data:{s',
   GPUDriver:
     '~ enabled nvidiaDriverCRD kernelModuleType usePrecompiled useOpenKernelModules repository image version imagePullPolicy imagePullSecrets startupProbe livenessProbe readinessProbe rdma upgradePolicy manager env secretEnv args resources securityContext hostNetwork repoConfig licensingConfig virtualTopology kernelModuleConfig certConfig',

@@ -80,6 +80,7 @@ function flagSetting(words: readonly Word[]): CpuSetting | undefined {
       (parts.includes('device') || parts.includes('accelerator')) &&
       parts.every((part) => general.has(part));
     // Of GROMACS: https://manual.gromacs.org/current/onlinehelp/gmx-mdrun.html
+    const isProvider = isCpuProvider(value ?? '') && parts.every((part) => providers.has(part) || general.has(part));
     const isForces = name === 'nb' && value === 'cpu' && words.some(({ text }) => text === 'mdrun');
     // Behind a switch, the script of a launcher may follow.
     const isSwitch = switches.has(name) && (value === undefined || /^(?:true|1|all)$|\.py$/i.test(value));
@@ -90,7 +91,7 @@ function flagSetting(words: readonly Word[]): CpuSetting | undefined {
     // `--use_gpu 0` may name a GPU.
     const isSwitchedOff = (gpuSwitches.has(name) || gpuWords.has(name)) && /^(?:false|no|off)$/i.test(value ?? '');
     const hasNoLayers = layerFlags.has(name) && value === '0' && !flags.some((other) => partOnGpu.test(other.name));
-    if (!isDevice && !isForces && !isSwitch && !isSwitchedOff && !isNone && !hasNoLayers) continue;
+    if (!isDevice && !isProvider && !isForces && !isSwitch && !isSwitchedOff && !isNone && !hasNoLayers) continue;
     const dashes = /^[-+]*/.exec(word.text)?.[0] ?? '';
     return {
       text: value === undefined || value.endsWith('.py') ? word.text : `${dashes}${written} ${value}`,
@@ -197,7 +198,10 @@ const partOnGpu = /^(?:ngld|gpu-layers-draft|n-gpu-layers-draft|mmproj|mm|md|mod
 function mayBeSetting({ name, value }: Container['env'][number]): boolean {
   return (
     value !== undefined &&
-    (value.value.toLowerCase() === 'cpu' || /cpu|cuda|gpu/i.test(name) || passesSwitch(name, value.value))
+    (value.value.toLowerCase() === 'cpu' ||
+      /cpu|cuda|gpu/i.test(name) ||
+      isCpuProvider(value.value) ||
+      passesSwitch(name, value.value))
   );
 }
 
@@ -221,6 +225,7 @@ function passesSwitch(name: string, value: string): boolean {
 function leavesGpus(name: string, value: string, own: ReadonlySet<string>): boolean {
   const words = wordsOf(name);
   const text = value.trim().toLowerCase();
+  if (isCpuProvider(value)) return words.every((word) => providers.has(word) || general.has(word) || own.has(word));
   if (text === 'cpu')
     return (
       /^JAX_PLATFORM(?:S|_NAME)$/.test(name) ||
@@ -241,6 +246,13 @@ function leavesGpus(name: string, value: string, own: ReadonlySet<string>): bool
     );
   });
 }
+
+/** Whether ONNX Runtime is to use nothing but its provider for CPUs. https://onnxruntime.ai/docs/execution-providers/ */
+function isCpuProvider(value: string): boolean {
+  return /^[\s"'[]*CPUExecutionProvider[\s"'\]]*$/.test(value);
+}
+
+const providers = wordSet('onnx onnxruntime ort ep execution provider providers');
 
 const gpuSwitches: ReadonlySet<string> = new Set([
   'use-gpu',

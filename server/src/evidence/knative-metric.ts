@@ -1,10 +1,12 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
+import { isUnknown } from './written.ts';
 
-/** The resource on which Knative is to scale the pods of a Service or an InferenceService. */
+/** The metric on which Knative is to scale the pods of a Service or an InferenceService. `other`: neither a resource nor one of its own. */
 export interface KnativeMetric {
-  readonly metric: 'CPU' | 'memory';
+  readonly metric: 'CPU' | 'memory' | 'other';
   readonly at: Cursor;
   /** The class of the autoscaler: Knative's own if none is named. */
   readonly scaler: 'kpa' | 'hpa' | 'other';
@@ -12,7 +14,7 @@ export interface KnativeMetric {
 
 const prefix = 'autoscaling.knative.dev/';
 
-/** Undefined for other metrics, and for an InferenceService that Knative may not run. https://knative.dev/docs/serving/autoscaling/autoscaling-metrics/ */
+/** Undefined for Knative's own metrics, and for an InferenceService that Knative may not run. https://knative.dev/docs/serving/autoscaling/autoscaling-metrics/ */
 export function knativeMetric({ root, kind, apiVersion }: Manifest): KnativeMetric | undefined {
   const group = groupOf(apiVersion);
   if (group === 'serving.knative.dev' && kind === 'Service')
@@ -30,16 +32,18 @@ export function knativeMetric({ root, kind, apiVersion }: Manifest): KnativeMetr
 function metricIn(annotations: readonly Cursor[]): KnativeMetric | undefined {
   const at = annotations.find((entry) => keyOf(entry) === `${prefix}metric`);
   const text = asText(at);
-  if (at === undefined || (text !== 'cpu' && text !== 'memory')) return undefined;
+  if (at === undefined || isUnknown(at) || text === undefined || text === '' || own.has(text)) return undefined;
   const named = annotations.find((entry) => keyOf(entry) === `${prefix}class`);
   const [scaler] = (asText(named) ?? 'kpa').split('.');
   const isKnown = named === undefined || !isTemplated(named);
   return {
-    metric: text === 'cpu' ? 'CPU' : text,
+    metric: text === 'cpu' ? 'CPU' : text === 'memory' ? text : 'other',
     at,
     scaler: isKnown && (scaler === 'kpa' || scaler === 'hpa') ? scaler : 'other',
   };
 }
+
+const own = wordSet('concurrency rps');
 
 /** People also set the metric, the target and the class where Knative does not run. */
 function isKnativeOnly(entry: Cursor): boolean {

@@ -7,7 +7,7 @@ export function listedMeant(key: string, value: string): string | undefined {
   const known = listed[key] ?? [];
   if (known.includes(value)) return undefined;
   const written = synonyms[value.toLowerCase().replace(/\W|_/g, '')] ?? value;
-  return known.find((one) => isSameWord(one, written)) ?? readings[key]?.(value);
+  return known.find((one) => isSameWord(one, value) || isSameWord(one, written)) ?? readings[key]?.(value);
 }
 
 /** The part of an instance type that a label holds in place of what is written. */
@@ -52,7 +52,9 @@ const listed = table<readonly string[]>({
   'kubernetes.azure.com/accelerator': ['nvidia'],
   'nvidia.com/gpu.present': ['true'],
   'nvidia.com/gpu.family': architectures,
+  'nvidia.com/gpu.sharing-strategy': ['none', 'time-slicing', 'mps'],
   'kubernetes.io/arch': ['amd64', 'arm64'],
+  'beta.kubernetes.io/arch': ['amd64', 'arm64'],
   'kubernetes.io/os': ['linux', 'windows'],
 });
 
@@ -64,7 +66,14 @@ const readings = table<(value: string) => string | undefined>({
     return others.length === 0 && architectures.includes(family) ? family : undefined;
   },
   'kubernetes.azure.com/accelerator': (value) =>
-    gpusNamed(value, true).some(({ vendor }) => vendor === 'nvidia') ? 'nvidia' : undefined,
+    /^(?:true|yes|gpu)$/i.test(value) || gpusNamed(value, true).some(({ vendor }) => vendor === 'nvidia')
+      ? 'nvidia'
+      : undefined,
+  'nvidia.com/gpu.present': (value) => (/^(?:yes|on|1|enabled)$/i.test(value) ? 'true' : undefined),
+  // A zone of AWS or Google Cloud.
+  'topology.kubernetes.io/region': (value) =>
+    /^([a-z]{2}(?:-gov)?-[a-z]{4,9}-\d)[a-f]$/.exec(value)?.[1] ??
+    /^([a-z]{2,12}-[a-z]{4,9}\d{1,2})-[a-f]$/.exec(value)?.[1],
 });
 
 /** Words for them that are values elsewhere. */
@@ -73,6 +82,8 @@ const synonyms = table<string>({
   aarch64: 'arm64',
   timeslicing: 'time-sharing',
   timeshared: 'time-sharing',
+  x86: 'amd64',
+  x64: 'amd64',
   ada: 'ada-lovelace',
   lovelace: 'ada-lovelace',
 });

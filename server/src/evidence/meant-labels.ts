@@ -1,5 +1,15 @@
-import { gpus, gpusByLabel, labelCandidates } from '../catalog/index.ts';
+import {
+  familiesMeant,
+  gpus,
+  gpusByLabel,
+  instanceType,
+  instanceTypesMeant,
+  isInstanceTypeLabel,
+  labelCandidates,
+  meantNodeLabel,
+} from '../catalog/index.ts';
 import { meantProductLabel } from '../catalog/product-labels.ts';
+import { table } from '../yaml/table.ts';
 
 /** Known values that a certainly wrong one may mean: those of the same card, in the form factor that it names. */
 export function meantValues(key: string, value: string): readonly string[] {
@@ -40,6 +50,11 @@ export function deadAlternatives<One extends { readonly value: string }>(key: st
     const meant = meantValues(key, value);
     return meant.length > 0 && !meant.some((one) => written.has(one)) && !isOldName(key, value, meant);
   });
+}
+
+/** The instance types or families that a value of their label means instead. */
+export function machinesMeant(key: string, value: string): readonly string[] {
+  return isInstanceTypeLabel(key) ? instanceTypesMeant(value) : familiesMeant(key, value);
 }
 
 /** The label in which NVIDIA's GPU feature discovery names the card. */
@@ -86,3 +101,49 @@ function isCertainlyWrong(key: string, value: string): boolean {
   }
   return /^nvidia-[a-z]\d+[a-z]?$/i.test(value) && gpus.size > 0;
 }
+
+/** A label that nodes have, of which another one is a slip. */
+export interface MeantLabel {
+  readonly meant: string;
+  /** Nodes may have the written one: it has no domain, so a project may have chosen it. */
+  readonly mayExist: boolean;
+}
+
+/**
+ * The label that is meant by one that nodes do not have by default: another spelling of it, or its name in another domain or in none.
+ * @param values what is selected: with a value of the right label, a name without a domain is that label's
+ */
+export function meantLabel(key: string, values: readonly { readonly value: string }[]): MeantLabel | undefined {
+  const spelled = meantNodeLabel(key) ?? inOtherDomain(key);
+  if (spelled !== undefined) return { meant: spelled, mayExist: false };
+  const meant = shortened.find(([written]) => written.test(key))?.[1];
+  const isOfMeant = ({ value }: { readonly value: string }) =>
+    meant === instanceTypeLabel ? instanceType(value) !== undefined : gpusByLabel(meant ?? '', value).length > 0;
+  if (meant === undefined || values.length === 0 || !values.every(isOfMeant)) return undefined;
+  return { meant, mayExist: !key.includes('/') };
+}
+
+/** Kubernetes defines the labels of its domains. https://kubernetes.io/docs/reference/labels-annotations-taints/ */
+function inOtherDomain(key: string): string | undefined {
+  const name = /^(?:(?:node|topology)\.)?kubernetes\.io\/(.+)$/.exec(key)?.[1];
+  const meant = name === undefined ? undefined : ofKubernetes[name];
+  return meant === key ? undefined : meant;
+}
+
+const instanceTypeLabel = 'node.kubernetes.io/instance-type';
+
+const ofKubernetes = table<string>({
+  'instance-type': instanceTypeLabel,
+  zone: 'topology.kubernetes.io/zone',
+  region: 'topology.kubernetes.io/region',
+  hostname: 'kubernetes.io/hostname',
+  arch: 'kubernetes.io/arch',
+  os: 'kubernetes.io/os',
+});
+
+/** What people write for labels whose values say which one is meant. */
+const shortened: readonly (readonly [written: RegExp, meant: string])[] = [
+  [/^(?:node[-.])?instance[-_]?type$/i, instanceTypeLabel],
+  [/^(?:gke|google)[-.]accelerator$/, 'cloud.google.com/gke-accelerator'],
+  [/^(?:gpu[-.]product|nvidia\.com\/gpu[-.](?:name|model|type|card))$/, productLabel],
+];

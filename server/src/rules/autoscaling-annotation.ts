@@ -217,7 +217,7 @@ function checkValue(entry: Cursor, { document, report }: RuleContext): void {
 }
 
 /** Reports a duration without a unit or out of bounds, and a share in place of a percentage. */
-function checkForm(entry: Cursor, { report }: RuleContext): void {
+function checkForm(entry: Cursor, { document, report }: RuleContext): void {
   const name = dashed(keyOf(entry).slice(prefix.length));
   const text = isTemplated(entry) ? undefined : asText(entry)?.trim();
   // A percent sign alone is also that of a placeholder.
@@ -227,6 +227,15 @@ function checkForm(entry: Cursor, { report }: RuleContext): void {
     report({
       message: 'Knative rejects initial-scale 0, unless config-autoscaler has allow-zero-initial-scale',
       span: spanOf(entry),
+    });
+    return;
+  }
+  if (name === 'class' && /^[kh]pa$/i.test(value)) {
+    const meant = `${value.toLowerCase()}.autoscaling.knative.dev`;
+    report({
+      message: `Knative has no autoscaler of the class ${value}, so nothing scales the pods; did you mean ${meant}?`,
+      span: spanOf(entry),
+      fixes: () => [fix(`Use ${meant}`, 'unsafe', replaceScalar(document, entry, meant))],
     });
     return;
   }

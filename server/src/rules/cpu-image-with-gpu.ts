@@ -1,9 +1,10 @@
 import { imageParts } from '../catalog/images.ts';
-import { either, oneOf, partOf, wordSet } from '../catalog/word-patterns.ts';
+import { either, oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { plural } from '../cost/money.ts';
 import { lacksTensorRt } from '../evidence/frigate.ts';
 import { isPlainCudaBuild } from '../evidence/gpu-programs.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
+import { plainBuild } from '../evidence/separate-builds.ts';
 import { isValues } from '../model/values.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { isTemplated, type Located, spanOf } from '../yaml/cursor.ts';
@@ -187,6 +188,21 @@ const vendors = [
     // Builds for NVIDIA's GPUs decode video on Intel's too.
     usesOthers: true,
   },
+  // Their frameworks are often builds for other devices with a plugin.
+  {
+    resource: /^google\.com\/tpu$/,
+    name: 'TPUs',
+    publisher: /^(?:docker\.io\/)?vllm\/vllm-tpu$/,
+    word: /^(?:tpu|libtpu)$/,
+    usesOthers: true,
+  },
+  {
+    resource: /^aws\.amazon\.com\/neuron/,
+    name: 'AWS Neuron',
+    publisher: /\/neuron\//,
+    word: /^neuronx?$/,
+    usesOthers: true,
+  },
 ];
 
 /** The words of an image's tag and of the last part of its repository. A name of one word may be a product's. */
@@ -263,7 +279,7 @@ const otherPrograms = wordSet(
   'qdm12/gluetun tailscale/tailscale cloudflare/cloudflared linuxserver/wireguard oauth2-proxy/oauth2-proxy',
   'linuxserver/qbittorrent linuxserver/sonarr linuxserver/radarr linuxserver/prowlarr linuxserver/bazarr linuxserver/sabnzbd',
   'filebrowser/filebrowser portainer/portainer-ce',
-  'heartexlabs/label-studio cvat/server cvat/ui nodered/node-red vaultwarden/server gitea/gitea',
+  'heartexlabs/label-studio mlflow/mlflow dpage/pgadmin4 confluentinc/cp-kafka langgenius/dify-api cvat/server cvat/ui nodered/node-red vaultwarden/server gitea/gitea',
   'prom/alertmanager prom/node-exporter kiwigrid/k8s-sidecar fluent/fluent-bit fluent/fluentd grafana/promtail grafana/loki',
   'grafana/alloy otel/opentelemetry-collector otel/opentelemetry-collector-contrib timberio/vector',
 );
@@ -275,65 +291,3 @@ const isForCpus = /(?:^|[-_.:])cpu(?:$|[-_.:])/i;
 
 /** Anywhere in the name, because some images are built for both. */
 const mentionsGpus = /gpu|cuda|rocm|cu\d\d|hpu|tpu|xpu|neuron|gaudi|habana/i;
-
-interface Builds {
-  /** Marks the tags of builds for GPUs. */
-  readonly gpu: RegExp;
-  /** Installed packages may contain the libraries that the image lacks. */
-  readonly bringsOwn?: true;
-  /** Only the build for AMD is separate. */
-  readonly amdOnly?: true;
-}
-
-const anyGpu = partOf('gpu nvidia cuda cublas cu\\d\\d rocm hip', 'intel xpu sycl openvino vulkan musa cann');
-
-/** Publishers whose plain tag is for CPUs, by the end of the repository. */
-const separateBuilds: ReadonlyMap<string, Builds> = new Map<string, Builds>([
-  ['tensorflow/tensorflow', { gpu: anyGpu }],
-  ['tensorflow/serving', { gpu: anyGpu }],
-  ['pytorch/torchserve', { gpu: anyGpu }],
-  ['kserve/huggingfaceserver', { gpu: anyGpu }],
-  ['ggml-org/llama.cpp', { gpu: anyGpu }],
-  ['ggerganov/llama.cpp', { gpu: anyGpu }],
-  ['localai/localai', { gpu: anyGpu }],
-  ['go-skynet/local-ai', { gpu: anyGpu }],
-  ['ggml-org/whisper.cpp', { gpu: anyGpu }],
-  ['ggerganov/whisper.cpp', { gpu: anyGpu }],
-  ['immich-app/immich-machine-learning', { gpu: anyGpu }],
-  ['onerahmet/openai-whisper-asr-webservice', { gpu: anyGpu }],
-  ['linuxserver/faster-whisper', { gpu: anyGpu }],
-  ['rhasspy/wyoming-whisper', { gpu: anyGpu, bringsOwn: true }],
-  ['rhasspy/wyoming-piper', { gpu: anyGpu, bringsOwn: true }],
-  // Its variant with Ollama computes there.
-  ['open-webui/open-webui', { gpu: /cuda|ollama/i }],
-  ['deepquestai/deepstack', { gpu: anyGpu }],
-  // https://milvus.io/docs/install_standalone-docker-compose-gpu.md, https://www.paddlepaddle.org.cn/documentation/docs/en/install/docker/linux-docker_en.html
-  ['milvusdb/milvus', { gpu: anyGpu }],
-  ['paddlepaddle/paddle', { gpu: anyGpu }],
-  // https://github.com/Kaggle/docker-python
-  ['kaggle-images/python', { gpu: anyGpu }],
-  ['codeproject/ai-server', { gpu: anyGpu }],
-  ['jupyter/tensorflow-notebook', { gpu: anyGpu }],
-  ['jupyter/pytorch-notebook', { gpu: anyGpu }],
-  ['jupyter/base-notebook', { gpu: anyGpu, bringsOwn: true }],
-  ['jupyter/minimal-notebook', { gpu: anyGpu, bringsOwn: true }],
-  ['jupyter/scipy-notebook', { gpu: anyGpu, bringsOwn: true }],
-  ['jupyter/datascience-notebook', { gpu: anyGpu, bringsOwn: true }],
-  // Kubeflow's repositories, not their tags, name the build.
-  ['kubeflownotebookswg/jupyter-pytorch', { gpu: anyGpu }],
-  ['kubeflownotebookswg/jupyter-pytorch-full', { gpu: anyGpu }],
-  ['kubeflownotebookswg/jupyter-tensorflow', { gpu: anyGpu }],
-  ['kubeflownotebookswg/jupyter-tensorflow-full', { gpu: anyGpu }],
-  ['kubeflownotebookswg/jupyter-scipy', { gpu: anyGpu, bringsOwn: true }],
-  ['rayproject/ray', { gpu: anyGpu, bringsOwn: true }],
-  ['ollama/ollama', { gpu: /rocm/i, amdOnly: true }],
-]);
-
-/** The builds of an image whose tag is the plain one; a digest without a tag may be any. */
-function plainBuild(image: string, amd: boolean): Builds | undefined {
-  const { repository, tag } = imageParts(image);
-  if (tag === undefined && image.includes('@')) return undefined;
-  const builds = separateBuilds.get(repository.split('/').slice(-2).join('/'));
-  if (builds === undefined || builds.gpu.test(tag ?? '') || (builds.amdOnly === true && !amd)) return undefined;
-  return builds;
-}

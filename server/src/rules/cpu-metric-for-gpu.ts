@@ -296,7 +296,8 @@ function ofKnative({ manifest, podSets, scaling, role }: Workload): CpuMetric | 
   const found = knativeMetric(manifest);
   const ceiling = scaling.max === undefined ? null : countIn(asText(scaling.max));
   const isFixed = ceiling !== null && ceiling > 0 && ceiling <= Math.max(scaling.floor ?? 1, 1);
-  return found?.scaler !== 'hpa' || isFixed ? undefined : { metric: found.metric, place: spanOf(found.at) };
+  if (found?.scaler !== 'hpa' || found.metric === 'other' || isFixed) return undefined;
+  return { metric: found.metric, place: spanOf(found.at) };
 }
 
 /** The metric of an InferenceService in Standard mode that scales on CPU. If no metric is named, the place is the maximum. */

@@ -219,8 +219,10 @@ function holdsAccelerator(container: Container, podSet: PodSet): boolean {
     );
   return accelerators.some(({ count, limit, request }) => {
     const written = limit ?? request;
+    // What a chart adds by itself has no written amount.
+    if (written === undefined) return count !== null && count > 0;
     // A chart may round half a GPU down to none; the pod is meant to have one.
-    return written?.empty === false && (count !== 0 || (written.value ?? 0) > 0);
+    return !written.empty && (count !== 0 || (written.value ?? 0) > 0);
   });
 }
 

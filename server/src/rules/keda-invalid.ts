@@ -40,8 +40,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * (`AmbiguousSelector`): one of them can have the metrics of both. KServe creates an autoscaler for the Deployment of an InferenceService in
  * Standard mode, unless `autoscalerClass` is `external`.
  *
- * Autoscalers set replicas through the scale subresource of their target. An InferenceService, a Knative Service, a RayService and a RayCluster do
- * not have one: KServe, Knative and Ray scale them by their own fields, such as `minReplicas` and `maxReplicas`.
+ * Autoscalers set replicas through the scale subresource of their target. A DaemonSet, a Job, an InferenceService, a Knative Service, a RayService
+ * and a RayCluster do not have one: KServe, Knative and Ray scale theirs by their own fields, such as `minReplicas` and `maxReplicas`.
  *
  * ```yaml invalid
  * apiVersion: keda.sh/v1alpha1

@@ -1,18 +1,22 @@
 import {
-  familiesMeant,
   gpusByLabel,
   gpusNamed,
-  instanceTypesMeant,
   isGpuLabel,
   isInstanceTypeLabel,
-  meantNodeLabel,
   providerName,
   providerOfLabel,
 } from '../catalog/index.ts';
 import { hasNone } from '../catalog/offered-gpus.ts';
 import { isSlip } from '../catalog/spelling.ts';
 import { isSameWord, listedMeant, partMeant } from '../evidence/listed-labels.ts';
-import { deadAlternatives, isOldName, meantValues, productLabel } from '../evidence/meant-labels.ts';
+import {
+  deadAlternatives,
+  isOldName,
+  machinesMeant,
+  meantLabel,
+  meantValues,
+  productLabel,
+} from '../evidence/meant-labels.ts';
 import { placesAt } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import { clusterWords } from '../model/nodes-of-others.ts';
@@ -100,7 +104,7 @@ export default defineRule({
     const path = volumePaths[kind];
     if (path !== undefined) {
       for (const place of placesAt(root, `${path}.required.nodeSelectorTerms.*.matchExpressions.*.key`)) {
-        checkKey(asText(place) ?? '', place, false, 'No node can mount the volume', context);
+        checkKey({ key: asText(place) ?? '', values: [] }, place, false, 'No node can mount the volume', context);
       }
     }
     for (const at of (labelPaths[kind] ?? []).flatMap((labels) => placesAt(root, labels))) {
@@ -126,7 +130,7 @@ export default defineRule({
       const { key, values, at, from } = selector;
       if (accelerators.length > 0 && checkLive(selector, context)) continue;
       const place = from === 'nodeSelector' ? at : getIn(at, 'key');
-      if (place !== undefined) checkKey(key, place, from === 'nodeSelector', 'The pod stays Pending', context);
+      if (place !== undefined) checkKey(selector, place, from === 'nodeSelector', 'The pod stays Pending', context);
       for (const value of values) checkListed(key, value, 'The pod stays Pending', context);
       for (const value of values) checkPart(key, value, 'The pod stays Pending', context);
       // One of several machines may be correct.
@@ -189,10 +193,7 @@ function checkOffer(key: string, { value, at }: Located<string>, context: RuleCo
   const named = provider === null || gpusByLabel(key, value).length > 0 ? [] : gpusNamed(value, true);
   if (provider === null || !hasNone(provider, named)) return;
   const rest = `${shorten(value, 30)}: ${providerName(provider)} has no ${named[0]?.name ?? ''}. The pod stays Pending`;
-  context.report({
-    message: unlabeled(key, rest),
-    span: spanOf(at),
-  });
+  context.report({ message: unlabeled(key, rest), span: spanOf(at) });
 }
 
 /** The labels of nodes in objects from which pods get their selectors. */
@@ -239,7 +240,7 @@ function checkPool(requirement: Cursor, context: RuleContext): void {
   const place = getIn(requirement, 'key');
   // Karpenter knows all labels of its own domains.
   if (place !== undefined && /^karpenter\./.test(key))
-    checkKey(key, place, false, 'Karpenter rejects the pool', context);
+    checkKey({ key, values: [] }, place, false, 'Karpenter rejects the pool', context);
   for (const at of consequence === undefined ? [] : values) {
     const value = asText(at) ?? '';
     checkListed(key, { value, at }, consequence ?? '', context);
@@ -280,11 +281,6 @@ const poolConsequences = table<string>({
   In: 'The pool never starts such nodes',
   NotIn: 'The value excludes no node',
 });
-
-/** The instance types or families that a value of their label means instead. */
-function machinesMeant(key: string, value: string): readonly string[] {
-  return isInstanceTypeLabel(key) ? instanceTypesMeant(value) : familiesMeant(key, value);
-}
 
 /** Reports a misspelled instance type, or a value that lacks the end of a family's name. */
 function checkMachine(key: string, { value, at }: Located<string>, consequence: string, context: RuleContext): void {
@@ -327,11 +323,12 @@ function checkLive({ key, values }: Selector, context: RuleContext): boolean {
 }
 
 /** Reports a label that is one slip away from a known one. A label of a nodeSelector is itself a key. */
-function checkKey(key: string, place: Cursor, isKey: boolean, consequence: string, context: RuleContext): void {
-  const meant = isTemplated(place) ? undefined : meantNodeLabel(key);
+function checkKey({ key, values }: Key, place: Cursor, isKey: boolean, then: string, context: RuleContext): void {
+  const { meant, mayExist } = (isTemplated(place) ? undefined : meantLabel(key, values)) ?? {};
   if (meant === undefined) return;
   context.report({
-    message: `No node has the label ${key} by default; did you mean ${meant}? ${consequence}`,
+    severity: mayExist === true ? 'info' : 'warning',
+    message: `No node has the label ${key} by default; did you mean ${meant}? ${then}`,
     span: isKey ? keySpanOf(place) : spanOf(place),
     fixes: () => {
       const edits = isKey ? renameKey(context.document, place, meant) : replaceScalar(context.document, place, meant);
@@ -339,6 +336,8 @@ function checkKey(key: string, place: Cursor, isKey: boolean, consequence: strin
     },
   });
 }
+
+type Key = Pick<Selector, 'key' | 'values'>;
 
 /** The required node affinity of objects without pods. */
 const volumePaths = table<string>({

@@ -12,6 +12,7 @@ import {
   unknownDefaultsIn,
   unnamedConfigsIn,
 } from '../evidence/plugin-defaults.ts';
+import { isUnknown } from '../evidence/written.ts';
 import { mayBeValues } from '../model/values.ts';
 import {
   asBoolean,
@@ -193,8 +194,15 @@ function checkMethods(config: EmbeddedConfig, { report }: Pick<DocumentContext, 
   }
 }
 
-/** Reports settings of a method that are next to it or under `flags`. */
-function checkFlags({ root, keySpanOf }: EmbeddedConfig, { report }: Pick<DocumentContext, 'report'>): void {
+/** Reports settings of a method that are next to it or under `flags`, and an unknown strategy for MIG. */
+function checkFlags({ root, keySpanOf, ...config }: EmbeddedConfig, { report }: Pick<DocumentContext, 'report'>): void {
+  const strategy = getIn(root, 'flags', 'migStrategy');
+  const written = isUnknown(strategy) ? '' : (asText(strategy) ?? '');
+  if (strategy !== undefined && written !== '' && !/^(?:none|single|mixed)$/.test(written))
+    report({
+      message: `migStrategy must be none, single or mixed, not ${shorten(written, 20)}: the device plugin does not start`,
+      span: config.spanOf(strategy),
+    });
   for (const field of [...entries(getIn(root, 'flags')), ...entries(getIn(root, 'sharing'))])
     if (methodFields.has(keyOf(field)))
       report({
@@ -202,6 +210,15 @@ function checkFlags({ root, keySpanOf }: EmbeddedConfig, { report }: Pick<Docume
         message: `The device plugin ignores ${keyOf(field)} here: it belongs under sharing.timeSlicing`,
         span: keySpanOf(field),
       });
+}
+
+function isMapping({ node }: Cursor): boolean {
+  return node.kind === 'map' && node.entries.length > 0;
+}
+
+/** Whether a value is a text in quotes, or a word that YAML does not read as a boolean. */
+function isWord(at: Cursor): boolean {
+  return at.node.kind === 'scalar' && typeof at.node.value === 'string' && !isUnknown(at);
 }
 
 const methodFields: ReadonlySet<string> = new Set(['renameByDefault', 'failRequestsGreaterThanOne', 'resources']);
@@ -215,6 +232,15 @@ function checkMethod(
 ): void {
   const listed = getIn(method, 'resources');
   checkFields(method, methodFields, entries(method).length === 0 ? [] : ['resources']);
+  for (const field of entries(method)) {
+    const mustBe = keyOf(field) === 'resources' ? isMapping(field) && 'a list' : isWord(field) && 'true or false';
+    if (mustBe === false || !methodFields.has(keyOf(field))) continue;
+    report({
+      message: `${keyOf(field)} must be ${mustBe}, not a ${isMapping(field) ? 'mapping' : 'string'}: the device plugin does not start`,
+      span: config.keySpanOf(field),
+    });
+  }
+  const strategy = asText(getIn(config.root, 'flags', 'migStrategy'));
   for (const resource of items(listed)) {
     checkFields(resource, resourceFields, ['name', 'replicas']);
     const name = getIn(resource, 'name');
@@ -226,6 +252,12 @@ function checkMethod(
           : 'time slicing shares only nvidia.com/gpu and nvidia.com/mig-*';
       report({ message: `${shorten(text)} cannot be shared: ${allowed}`, span: config.spanOf(name) });
     }
+    if (strategy === 'single' && /^(?:nvidia\.com\/)?mig-/.test(text ?? '') && name !== undefined)
+      report({
+        severity: 'warning',
+        message: `With migStrategy single, MIG devices are nvidia.com/gpu: no ${shorten(text ?? '', 40)} exists to share`,
+        span: config.spanOf(name),
+      });
     checkReplicas(getIn(resource, 'replicas'));
     checkIgnored(resource, text ?? '');
   }
@@ -254,7 +286,7 @@ function checkMethod(
     const count = asNumber(replicas);
     if (replicas === undefined || isTemplated(replicas)) return;
     const text = replicas.node.kind === 'scalar' ? replicas.node.value : undefined;
-    const isText = typeof text === 'string' && /^\d+$/.test(text);
+    const isText = typeof text === 'string' && text !== '' && !isUnknown(replicas);
     if (!isText && (count === undefined || (Number.isInteger(count) && count >= 2))) return;
     const rule = 'replicas must be a whole number of at least 2';
     report({

@@ -59,7 +59,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For `none` and `void`, which remove GPUs, for unknown values, for infrastructure, and next to a request of another vendor's devices. Next to
+ * For `none` and `void` without a request, for unknown values, for infrastructure, and next to a request of another vendor's devices. Next to
  * a request, or where only a chart's values know the request, `all` is information: manifests often repeat the default of CUDA images, and on
  * nodes with one GPU it changes nothing.
  *
@@ -88,17 +88,20 @@ export default defineRule({
     const env = container.env.find(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES');
     const value = env?.value ?? fromConfigMap(container, (name) => name === 'NVIDIA_VISIBLE_DEVICES')?.value;
     if (value === undefined || isTemplated(value.at) || isExempt(context.workload)) return;
-    if (!/^(?:all|\d+(?:,\d+)*|(?:GPU|MIG)-[\w/,-]+)$/.test(value.value)) return;
+    if (!/^(?:all|none|void|\d+(?:,\d+)*|(?:GPU|MIG)-[\w/,-]+)$/.test(value.value)) return;
     const all = knownRequests(container);
     const requests = all.filter(({ resource }) => resource.startsWith('nvidia.com/'));
     // Other device plugins do not use the variable.
     if (requests.length === 0 && (all.length > 0 || container.accelerators.some(({ count }) => count === null))) return;
+    const hidesAll = value.value === 'none' || value.value === 'void';
+    if (hidesAll && requests.length === 0) return;
     // Chart values may request GPUs or not, and the variable is wrong in both cases.
     const isOpen = requests.length === 0 && (isUnseen(container.resources) || isIncomplete(container.at));
     if (isOpen && (context.workload.kind === 'DaemonSet' || isUnseen(env?.at ?? value.at))) return;
     const isAll = value.value === 'all';
-    const effect =
-      requests.length > 0
+    const effect = hidesAll
+      ? `hides the ${requestWords(requests)} that the device plugin assigns`
+      : requests.length > 0
         ? isAll
           ? `shows the container every GPU of its node, not only the ${requestWords(requests)} that it requests`
           : `overrides the ${requestWords(requests)} that the device plugin assigns`

@@ -122,7 +122,12 @@ export const servingCharts: readonly Chart[] = [
     },
     blocks: (values) => {
       const image = getIn(values, 'deployment', 'image') ?? imageAt(values);
-      return [{ ...one(values, containerOf({ at: values, name: 'local-ai', image })), wholeResources: true }];
+      return [
+        {
+          ...one(values, containerOf({ at: values, name: 'local-ai', image, repository: 'go-skynet/local-ai' })),
+          wholeResources: true,
+        },
+      ];
     },
     shared: ['deployment'],
   },
@@ -165,7 +170,8 @@ function vllmModel(model: Cursor, engine: Cursor | undefined, runs: boolean): re
   const pods = disabled ? exactly(0) : replicasOf(model);
   const set: PodSetSource = { ...podSetOf(model, [container]), pods };
   const head = getIn(ray, 'headNode');
-  if (ray === undefined || head === undefined) return [{ root: model, podSet: set, role: 'serving' }];
+  if (ray === undefined || head === undefined)
+    return [{ root: model, podSet: set, role: 'serving', wholeResources: true }];
   const inHead = containerOf({ at: head, name: 'vllm', image: getIn(model, 'image'), requests: integerRequest(head) });
   const headSet = { ...podSetOf(head, [inHead]), name: 'head', replicas: undefined, pods: exactly(disabled ? 0 : 1) };
   return [

@@ -19,7 +19,7 @@ const keptRunning = { staysUp: true, replica: 'pod', passesAnnotations: false } 
 
 /** Pods, built-in controllers and kinds of the same shape. Defaults: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/ */
 export const coreKinds: readonly KindEntry[] = [
-  { group: '', kinds: ['Pod'], words: [], lower: ({ root }) => lowerPod(root) },
+  { group: '', kinds: ['Pod'], words: [], unscalable: true, lower: ({ root }) => lowerPod(root) },
   // The selector is optional here: it defaults to the labels of the template.
   {
     group: '',
@@ -78,6 +78,7 @@ export const coreKinds: readonly KindEntry[] = [
     group: 'apps',
     kinds: ['DaemonSet'],
     words: [],
+    unscalable: true,
     passesAnnotations: false,
     role: 'infrastructure',
     // One pod per node, and the number of nodes is unknown.
@@ -87,6 +88,7 @@ export const coreKinds: readonly KindEntry[] = [
     group: 'batch',
     kinds: ['Job'],
     words: [],
+    unscalable: true,
     likelyRole: 'batch',
     gang: 'podSet',
     passesAnnotations: false,
@@ -98,6 +100,7 @@ export const coreKinds: readonly KindEntry[] = [
     group: 'batch',
     kinds: ['CronJob'],
     words: [],
+    unscalable: true,
     likelyRole: 'batch',
     gang: 'podSet',
     passesAnnotations: false,
