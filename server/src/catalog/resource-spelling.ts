@@ -63,6 +63,16 @@ const nodeLabels = table<string>({
   'k8s.amazonaws.com/accelerator': 'nvidia.com/gpu',
   'com.nvidia/gpu': 'nvidia.com/gpu',
   'cloud.google.com/gpu': 'nvidia.com/gpu',
+  'google.com/gpu': 'nvidia.com/gpu',
+  'aws.amazon.com/gpu': 'nvidia.com/gpu',
+  'eks.amazonaws.com/gpu': 'nvidia.com/gpu',
+  'kubernetes.azure.com/gpu': 'nvidia.com/gpu',
+  // Drivers of DRA have such domains.
+  'gpu.nvidia.com/gpu': 'nvidia.com/gpu',
+  'gpu.amd.com/gpu': 'amd.com/gpu',
+  'nvidia.com/accelerator': 'nvidia.com/gpu',
+  'nvidia.com/cuda': 'nvidia.com/gpu',
+  'habana.ai/gpu': 'habana.ai/gaudi',
   'amd.com/rocm': 'amd.com/gpu',
   // The older of two kernel drivers; the other one is xe.
   'intel.com/gpu': 'gpu.intel.com/i915',

@@ -58,6 +58,11 @@ const listed = table<readonly string[]>({
   'kubernetes.io/os': ['linux', 'windows'],
 });
 
+/** Categories are the letters of families: g and p have GPUs. */
+function gpuCategory(value: string): string | undefined {
+  return /^(?:gpus?|accelerat(?:ed|or))$/i.test(value) ? 'g' : undefined;
+}
+
 /** The values of labels that do not name a card, where a card is written: `A100`. */
 const readings = table<(value: string) => string | undefined>({
   'nvidia.com/gpu.family': (value) => {
@@ -70,6 +75,8 @@ const readings = table<(value: string) => string | undefined>({
       ? 'nvidia'
       : undefined,
   'nvidia.com/gpu.present': (value) => (/^(?:yes|on|1|enabled)$/i.test(value) ? 'true' : undefined),
+  'karpenter.k8s.aws/instance-category': gpuCategory,
+  'eks.amazonaws.com/instance-category': gpuCategory,
   // A zone of AWS or Google Cloud.
   'topology.kubernetes.io/region': (value) =>
     /^([a-z]{2}(?:-gov)?-[a-z]{4,9}-\d)[a-f]$/.exec(value)?.[1] ??

@@ -21,3 +21,24 @@ function requestsAny(resources: Cursor): boolean {
     entries(getIn(resources, list)).some((one) => knownAccelerator(keyOf(one)) !== undefined),
   );
 }
+
+/** A name of an accelerator that is written as two keys, one below the other. */
+export interface SplitName {
+  readonly at: Cursor;
+  readonly name: string;
+}
+
+/** Names in the limits and requests of values that are split at a dot or at the slash: `nvidia.com: {gpu: 1}`, `nvidia: {com/gpu: 1}`. */
+export function splitNames(values: Cursor, depth = 0): readonly SplitName[] {
+  if (depth > 12) return [];
+  return entries(values).flatMap((child) => {
+    if (child.node.kind !== 'map') return [];
+    if (keyOf(child) !== 'limits' && keyOf(child) !== 'requests') return splitNames(child, depth + 1);
+    return entries(child).flatMap((at) =>
+      entries(at).flatMap((inner): readonly SplitName[] => {
+        const name = `${keyOf(at)}${keyOf(inner).includes('/') ? '.' : '/'}${keyOf(inner)}`;
+        return inner.node.kind === 'scalar' && knownAccelerator(name) !== undefined ? [{ at, name }] : [];
+      }),
+    );
+  });
+}

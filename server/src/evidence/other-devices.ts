@@ -26,12 +26,19 @@ export function getsDevicesOtherwise(
   const claims = ['resourceClaims', 'draResources'].flatMap((key) => items(getIn(pod, key)));
   if (claims.length > 0 || hasOwn) return true;
   const marks = [...annotations, ...labels, ...manifest.annotations, ...manifest.labels];
-  if (marks.some(({ at: mark }) => /gpu|vcuda|runai|kai\./i.test(keyOf(mark)))) return true;
+  if (marks.some(({ at: mark, value }) => givesDevices(keyOf(mark), value))) return true;
   return containers.some(({ resources }) =>
     [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))].some((entry) =>
       keyOf(entry).includes('/'),
     ),
   );
+}
+
+/** Whether a scheduler or a webhook may give a pod devices by a label or an annotation. A name of resources or nodes, and `gpu: "true"`, only describe it. */
+function givesDevices(key: string, value: string): boolean {
+  const isPlain = /^(?:(?:use|needs?|requires?|has)[-_.]?)?gpus?(?:[-_.]?(?:enabled|required|workload))?$/i.test(key);
+  if (isPlain && /^(?:true|yes|required|nvidia)$/i.test(value)) return false;
+  return /gpu|vcuda|runai|kai\./i.test(key) && !/^(?:nvidia|amd)\.com\/gpu(?:\.(?:present|count|product))?$/.test(key);
 }
 
 /** Whether a template inserts containers, or resources of a container, in which devices may be requested. */

@@ -5,8 +5,8 @@ import { type Cursor, getIn, isUnseen, keyOf } from '../yaml/cursor.ts';
 /** An annotation of a pod with the name of a node label, which no program reads there. */
 export interface UnreadAnnotation {
   readonly at: Cursor;
-  /** Meant as a share of a GPU, or to select nodes. */
-  readonly about: 'share' | 'nodes';
+  /** Meant as a share of a GPU, as a request, or to select nodes. */
+  readonly about: 'share' | 'request' | 'nodes';
 }
 
 /**
@@ -19,6 +19,7 @@ export function unreadAnnotations({ annotations, selectors, labels, pod }: PodSe
   return annotations.flatMap(({ at }): readonly UnreadAnnotation[] => {
     const key = keyOf(at);
     if (shares.test(key)) return [{ at, about: 'share' }];
+    if (key === 'nvidia.com/gpu' || key === 'amd.com/gpu') return [{ at, about: 'request' }];
     if (!isGpuLabel(key) && !properties.test(key)) return [];
     // It repeats what the selector says.
     return selectors.some((one) => one.key === key) ? [] : [{ at, about: 'nodes' }];

@@ -83,7 +83,8 @@ function withoutCompanions(found: readonly AcceleratorRequest[]): readonly Accel
 
 /** The tolerations of a pod spec as written, valid or not. */
 export function lowerTolerations(pod: Cursor): readonly Toleration[] {
-  return items(getIn(pod, 'tolerations')).map((toleration) => ({
+  // JupyterHub's chart has its own key.
+  return items(getIn(pod, 'tolerations') ?? getIn(pod, 'extraTolerations')).map((toleration) => ({
     at: toleration,
     key: text(getIn(toleration, 'key')),
     operator: text(getIn(toleration, 'operator')),

@@ -1,6 +1,7 @@
 import { isScheduledByKai } from '../evidence/kai.ts';
 import { knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { unreadAnnotations } from '../evidence/unread-annotations.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { Container, PodSet } from '../model/workload.ts';
@@ -103,10 +104,12 @@ export default defineRule({
 });
 
 /** Reports what describes the shares of a node. */
-function checkUnread(podSet: PodSet, { report }: PodSetContext): void {
+function checkUnread(podSet: PodSet, { workload, report }: PodSetContext): void {
   const whole = wholeGpuRequest(podSet);
   for (const { at, about } of unreadAnnotations(podSet)) {
-    if (about !== 'share' || podSet.containers.some(({ accelerators }) => accelerators.some(isShare))) continue;
+    if (about === 'nodes' || podSet.containers.some(({ accelerators }) => accelerators.some(isShare))) continue;
+    // Next to a request, it may be there for people.
+    if (about === 'request' && (whole !== undefined || namesAccelerators(podSet) || workload.partial)) continue;
     const effect = whole === undefined ? 'the pod gets no GPU by it' : `the pod takes ${whole}, and shares nothing`;
     report({
       severity: 'warning',

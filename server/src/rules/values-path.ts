@@ -1,10 +1,13 @@
 import { readFlags } from '../command/flags.ts';
 import { allCommands, baseName } from '../command/shell.ts';
+import { splitNames } from '../evidence/nested-resources.ts';
 import { placesAt } from '../evidence/written.ts';
+import { inlineValues } from '../model/inline-values.ts';
 import { commandLineOf } from '../model/process-input.ts';
+import { mayBeValues } from '../model/values.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asString, type Cursor, getIn, isTemplated, rootCursor, spanOf } from '../yaml/cursor.ts';
+import { asString, type Cursor, getIn, isTemplated, keyOf, keySpanOf, rootCursor, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { type DocumentContext, defineRule } from './rule.ts';
@@ -16,7 +19,8 @@ import { type DocumentContext, defineRule } from './rule.ts';
  *
  * In `--set`, in the parameters of Argo CD and in Flux's `targetPath`, a dot separates keys. `resources.limits.nvidia.com/gpu` means the key
  * `com/gpu` in `nvidia`: the limits then hold a mapping instead of a number, the API server rejects the pods, and the release fails. A dot that
- * belongs to a name is written `\.`, and a shell needs quotes around it, because it removes the backslash itself.
+ * belongs to a name is written `\.`, and a shell needs quotes around it, because it removes the backslash itself. In values, the name is one key: a
+ * mapping below `nvidia.com` is a warning.
  *
  * ```yaml invalid
  * apiVersion: argoproj.io/v1alpha1
@@ -73,8 +77,11 @@ export default defineRule({
     if (root === null) return;
     const at = rootCursor(root);
     if (asString(getIn(at, 'kind')) === undefined) checkAll(at, ['releases.*.set.*.name'], context);
+    if (mayBeValues(at)) checkSplit(at, context);
   },
-  manifest({ root, kind }, context) {
+  manifest(manifest, context) {
+    const { root, kind } = manifest;
+    for (const { values } of inlineValues(manifest)) checkSplit(values, context);
     const paths = placesOf.get(kind);
     if (paths !== undefined) checkAll(root, paths, context);
   },
@@ -92,6 +99,16 @@ export default defineRule({
     }
   },
 });
+
+/** Reports a name that is split in the values themselves, as a path writes it. */
+function checkSplit(values: Cursor, { report }: Pick<DocumentContext, 'report'>): void {
+  for (const { at, name } of splitNames(values))
+    report({
+      severity: 'warning',
+      message: `${shorten(name, 50)} is one key: as a mapping below ${shorten(keyOf(at), 30)}, it requests nothing, or the API server rejects the pods`,
+      span: keySpanOf(at),
+    });
+}
 
 const ofArgo = ['source', 'sources.*'].map((source) => `${source}.helm.parameters.*.name`);
 
