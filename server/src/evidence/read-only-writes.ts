@@ -23,7 +23,11 @@ const changes: ReadonlyMap<string, number> = new Map([
   ['chown', 1],
   ['touch', 0],
   ['mkdir', 0],
+  ['tee', 0],
 ]);
+
+/** Programs that write to their last operand. */
+const copies = wordSet('cp mv ln');
 
 /** The first command of a script that certainly fails because its file is in a read-only volume, and after which the script does not go on. */
 export function readOnlyWrite(
@@ -41,17 +45,20 @@ export function readOnlyWrite(
     const name = baseName(program);
     if (name === 'cd') folder = rest[0]?.startsWith('/') === true ? rest[0] : '';
     stops ||= name === 'set' && /^-[a-z]*e/.test(rest[0] ?? '');
-    const skipped = changes.get(name);
+    const skipped = changes.get(name) ?? (copies.has(name) ? 0 : undefined);
     const next = statements[index + 1];
     if (skipped === undefined || statement.after === '||' || next?.after === '||') continue;
     // As the last command, it decides whether the container succeeds.
     if (!(stops || next === undefined || next.after === '&&')) continue;
-    const operands = rest.filter((one) => !one.startsWith('-')).slice(skipped);
+    const all = rest.filter((one) => !one.startsWith('-')).slice(skipped);
+    // `cp -t folder file` names its target first.
+    if (copies.has(name) && (all.length < 2 || rest.some((one) => /^-(?:[a-z]*t|-target)/.test(one)))) continue;
+    const operands = copies.has(name) ? all.slice(-1) : all;
     for (const path of operands) {
       const word = statement.words.find(({ text }) => text === path);
       if (word === undefined || word.dynamic || !(path.startsWith('/') || folder !== '')) continue;
       const whole = path.startsWith('/') ? path : `${folder.replace(/\/+$/, '')}/${path.replace(/^\.\//, '')}`;
-      const source = readOnlySource(whole, name === 'mkdir' || name === 'touch', container, podSet);
+      const source = readOnlySource(whole, name === 'mkdir' || name === 'touch' || name === 'tee', container, podSet);
       // `mkdir -p` goes on if the folder is there, which a claim may have.
       const mayExist = source === 'readOnly' && name === 'mkdir';
       if (source !== undefined && !mayExist) return { program: name, path, word, source };

@@ -64,7 +64,7 @@ function inAddresses(text: Located<string>, name: string): readonly WrittenPassw
 /** Only names with an owner: `SECRET`, also after most words, may be the name of a Secret, and `PASSWORD` any word. Others have passes: `NUM_PASS`. */
 const passwordName = new RegExp(
   oneOf(
-    '_(?:PASSWORD|PASSWD|PASSPHRASE|PWD)$ (?:^|_)SECRET_KEY$ (?:^|_)(?:JWT|CLIENT|SESSION|COOKIE|AUTH|APP)_SECRET$',
+    '_(?:PASSWORD|PASSWD|PASSPHRASE|PWD)$ (?:^|_)SECRET(?:_ACCESS)?_KEY$ (?:^|_)(?:JWT|CLIENT|SESSION|COOKIE|AUTH|APP)_SECRET$',
     `(?:^|_)(?:${oneOf(
       'DB DATABASE POSTGRES PG MYSQL MARIADB MONGO REDIS RABBITMQ AMQP KAFKA MQTT ELASTIC NEO4J MINIO S3 FTP SFTP LDAP',
       'SMTP MAIL EMAIL USER ADMIN ROOT AUTH LOGIN BASIC PROXY REGISTRY DOCKER GRAFANA RTSP CAMERA WEBUI GRADIO',

@@ -247,8 +247,9 @@ function reportShellForm(container: Container, words: readonly Located<string>[]
 
 /** Reports `$(date +%F)`, the output of a command in shells, among the arguments of a program. */
 function reportCommands({ command, env }: Container, words: readonly Located<string>[], context: PodSetContext): void {
+  const program = baseName(command[0]?.value ?? '').replace(/^(python)[\d.]+$/, '$1');
   // The entrypoint of an image may be a script that evaluates its arguments.
-  if (!readsArguments.has(baseName(command[0]?.value ?? '').replace(/^(python)[\d.]+$/, '$1'))) return;
+  if (program === '' || runsCommands.has(program)) return;
   // Code may hand it to a shell.
   if (words.some(({ value }) => value === '-c')) return;
   for (const word of words) {
@@ -258,12 +259,20 @@ function reportCommands({ command, env }: Container, words: readonly Located<str
     const isDate = written?.startsWith('$(date') === true;
     if (written === undefined || (!isDate && isTemplated(word.at)) || /\n/.test(word.value)) continue;
     if (env.some(({ name }) => written === `$(${name})`)) continue;
+    // Other programs may hand their arguments to a shell, mostly as a whole command line.
+    const isKnown = readsArguments.has(program);
+    if (!isKnown && /\s|["'`]/.test(word.value.replace(written, ''))) continue;
     const start = word.value.indexOf(written);
     const span = spanInScalar(context.document, word, { start, end: start + written.length });
     const message = `Only a shell runs ${shorten(written, 50)}: the program gets this literal text`;
-    context.report({ message, span });
+    context.report({ ...(!isKnown && { severity: 'info' }), message, span });
   }
 }
+
+/** Programs that run their arguments, possibly with a shell. */
+const runsCommands = wordSet(
+  'env xargs ssh su sudo chroot watch script parallel gosu nsenter unshare flock mpirun mpiexec srun docker podman kubectl',
+);
 
 const readsArguments = wordSet(
   'python torchrun accelerate deepspeed vllm text-generation-launcher text-embeddings-router llama-server tritonserver trtllm-serve sglang',

@@ -30,8 +30,8 @@ import { type DocumentContext, defineRule } from './rule.ts';
  * ## Why
  *
  * kustomize rejects a file with a field that it does not know, or with a value of another type: `resources` and the like are lists of paths, `newTag` is
- * text, `count` is a number, and a patch in the file is text, so it needs `|-` if it is written as YAML. A patch that is not valid YAML stops the build,
- * and so does an operation that JSON Patch does not have, or a folder that holds the file itself.
+ * text, `count` is a number, `literals` are `key=value`, and a patch in the file is text, so it needs `|-` if it is written as YAML. A patch that is
+ * not valid YAML stops the build, and so does an operation that JSON Patch does not have, or a folder that holds the file itself.
  *
  * ```yaml invalid
  * apiVersion: kustomize.config.k8s.io/v1beta1
@@ -146,6 +146,25 @@ function checkText(at: Cursor, { document, report }: DocumentContext): void {
     const advice = isPatch && !node.flow ? '; write it as a block after |-' : '';
     const what = node.kind === 'map' ? 'a mapping' : 'a list';
     report({ message: `${nameOf(at)} must be a string, not ${what}: ${rejects}${advice}`, span: placeOf(at) });
+    return;
+  }
+  const isLiteral = at.entry === undefined && at.parent !== undefined && keyOf(at.parent) === 'literals';
+  if (isLiteral && typeof node.value === 'string' && !node.value.includes('=')) {
+    const [, name, value] = /^\s*([\w.-]+)\s*:\s*(.*?)\s*$/s.exec(node.value) ?? [];
+    report({
+      message: `An item of literals must be key=value, not ${shorten(node.value, 40)}: ${rejects}`,
+      span: spanOf(at),
+      fixes: () =>
+        name === undefined || value === undefined
+          ? []
+          : [
+              fix(
+                `Change to ${shorten(`${name}=${value}`, 40)}`,
+                'unsafe',
+                replaceScalar(document, at, `${name}=${value}`),
+              ),
+            ],
+    });
     return;
   }
   // value-not-string says so of tags.

@@ -4,10 +4,11 @@ import { placesAt, writtenNumber } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { type Cursor, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, getIn, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { table } from '../yaml/table.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A number is outside the range that the API server accepts.
@@ -16,6 +17,7 @@ import { defineRule } from './rule.ts';
  *
  * Replicas, seconds and limits are not negative, ports are from 1 to 65,535, and the weight of a preference is from 1 to 100. The API
  * server rejects the object otherwise. The same applies to the counts of JobSets, LeaderWorkerSets, TrainJobs and InferenceServices.
+ * A file mode such as 400 without a leading zero is decimal, octal 0620, which is a warning.
  * A deadline of 0 seconds is accepted for a job, which then fails before its work starts.
  *
  * ```yaml invalid
@@ -87,6 +89,7 @@ export default defineRule({
   },
   podSet(podSet, { report, workload, document }) {
     if (!isPodSpec(podSet, workload)) return;
+    for (const path of modes) for (const at of placesAt(podSet.pod, path)) checkMode(at, document, report);
     for (const { problem, at } of outOfRange(podSet.pod, rangesInPods)) {
       report({
         message: `${problem}: ${rejectionOf(workload)}`,
@@ -107,6 +110,27 @@ export default defineRule({
     }
   },
 });
+
+const modes = ['volumes.*.configMap.defaultMode', 'volumes.*.secret.defaultMode', 'volumes.*.projected.defaultMode'];
+
+/** Reports a decimal number that is only sensible as an octal one: 400 is 0620, which lets a group write a key. */
+function checkMode(at: Cursor, document: YamlDocument, report: PodSetContext['report']): void {
+  const written = at.node.kind === 'scalar' && !isTemplated(at) ? at.node.source : '';
+  if (!/^(?:400|440|444|500)$/.test(written)) return;
+  const octal = Number(written).toString(8);
+  report({
+    severity: 'warning',
+    message: `defaultMode ${written} is a decimal number, octal 0${octal}: write ${Number.parseInt(written, 8)} for 0${written}`,
+    span: spanOf(at),
+    fixes: () => [
+      fix(
+        `Change to ${Number.parseInt(written, 8)} (octal ${written})`,
+        'unsafe',
+        replaceScalar(document, at, Number.parseInt(written, 8)),
+      ),
+    ],
+  });
+}
 
 /** A path with the least and the greatest valid number. */
 type Range = readonly [path: string, least: number, most?: number | undefined];

@@ -1,15 +1,25 @@
-import { isBareImage, lackingPrograms } from '../catalog/image-programs.ts';
+import { isBareImage, lackingPrograms, lacksHub } from '../catalog/image-programs.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { allCommands, baseName, type Statement, type Word } from '../command/shell.ts';
 import { hiddenScript, missingScript } from '../evidence/missing-script.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import { hubOf } from '../model/charts/notebooks.ts';
 import { lowerContainer } from '../model/pod.ts';
 import { commandLineOf, commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { type Cursor, entries, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
+import {
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  isUnseen,
+  type Located,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A container runs a program that its image does not have.
@@ -19,6 +29,7 @@ import { defineRule } from './rule.ts';
  * Small images have few programs: Alpine and BusyBox have no bash, Ollama's image has no curl, and CUDA's images have no Python. A container whose
  * command is such a program never starts, a probe always fails, and a loop that waits for `kubectl` in an init container never ends, while its
  * pod holds its GPUs. Images of systems and frameworks have no scripts of their users: `python train.py` needs a volume, or a command that fetches it.
+ * The images of NVIDIA and PyTorch also lack `jupyterhub-singleuser`, which a JupyterHub starts for each user.
  * An emptyDir hides the folder of the image at which it is mounted: a script there is missing in any image, unless another container fills the volume.
  *
  * ```yaml invalid
@@ -74,6 +85,7 @@ export default defineRule({
   container(container, { workload, podSet, document, report }) {
     const { image, at } = container;
     if (image === undefined || isTemplated(image.at) || !namesAccelerators(podSet)) return;
+    checkHub(image, podSet.pod, report);
     // Launchers with files of their own add programs to the image, and other parts of an object may add volumes.
     if (workload.manifest.apiVersion === '' || workload.partial) return;
     const lacks = lackingPrograms(image.value);
@@ -164,6 +176,23 @@ export default defineRule({
     }
   },
 });
+
+/** Reports an image of a JupyterHub's users without the program that the hub starts. */
+function checkHub({ value, at }: Located<string>, pod: Cursor, report: PodSetContext['report']): void {
+  const hub = hubOf(pod);
+  const singleuser = getIn(hub, 'singleuser');
+  if (hub === undefined || !lacksHub(value) || [pod, singleuser].some((one) => one === undefined || isUnseen(one)))
+    return;
+  const config = ['KubeSpawner', 'Spawner'].map((name) => getIn(hub, 'hub', 'config', name));
+  const hasOther = [pod, singleuser, pod.parent, ...config].some((one) => getIn(one, 'cmd') !== undefined);
+  // Code of the hub may set it, too.
+  if (hasOther || getIn(hub, 'hub', 'extraConfig') !== undefined) return;
+  report({
+    severity: 'warning',
+    message: `${shorten(value, 50)} has no jupyterhub-singleuser: the hub starts no server; install jupyterhub in the image, or set cmd`,
+    span: spanOf(at),
+  });
+}
 
 const probeFails = 'the probe always fails';
 

@@ -1,4 +1,6 @@
 import { imageParts } from '../catalog/images.ts';
+import { nearest } from '../catalog/spelling.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
 import { forbidsOwnUser } from '../evidence/root-images.ts';
@@ -6,7 +8,17 @@ import { otherLevels } from '../evidence/security-levels.ts';
 import { isSet, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asBoolean, asText, type Cursor, getIn, isIncomplete, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import {
+  asBoolean,
+  asText,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { removeKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -19,6 +31,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * A privileged container can always escalate its privileges, so the API server rejects `privileged: true` with `allowPrivilegeEscalation: false`.
  * A container that must not run as root but has the user 0 is accepted, and never starts (CreateContainerConfigError). The same happens with
  * an image that names no user, as those of vLLM and Ollama, unless the platform sets one: this is **information**.
+ * A capability has its name without `CAP_`: containerd gives the container none for `CAP_IPC_LOCK` (information), or for a misspelled one.
  * In the values of charts, the settings of pods (`fsGroup`) and of containers (`capabilities`) are easily exchanged: Helm rejects fields that
  * Kubernetes does not have there.
  *
@@ -65,6 +78,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Sources
  *
+ * - [Kubernetes: capabilities of a container](https://kubernetes.io/docs/tasks/configure-pod-container/security-context/#set-capabilities-for-a-container)
  * - [Kubernetes: security context](https://kubernetes.io/docs/tasks/configure-pod-container/security-context/)
  * - [Kubernetes: validation of pods](https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/validation.go)
  */
@@ -100,6 +114,7 @@ export default defineRule({
     const security = getIn(container.at, 'securityContext');
     if (security === undefined && getIn(context.podSet.pod, 'securityContext') === undefined) return;
     checkEscalation(security, context);
+    checkCapabilities(security, context);
     checkProfiles(security, context);
     checkRoot(container, context.podSet, context);
     checkImage(container, context);
@@ -140,6 +155,35 @@ function checkEscalation(security: Cursor | undefined, context: PodSetContext): 
     fixes: () => [allow()],
   });
 }
+
+/** Reports capabilities in the names of Linux, which containerd does not know, and misspelled ones. */
+function checkCapabilities(security: Cursor | undefined, { document, report }: PodSetContext): void {
+  for (const at of placesAt(security, 'capabilities.add.*')) {
+    const written = isTemplated(at) ? undefined : asText(at);
+    if (written === undefined || !/^[A-Za-z_]{3,40}$/.test(written)) continue;
+    const name = written.toUpperCase().replace(/^CAP_/, '');
+    const meant = known.has(name) ? (written.length === name.length ? undefined : name) : nearest(name, [...known])[0];
+    // CAP_SYS_ADMIN without escalation is an error of its own.
+    if (meant === undefined || (known.has(name) && asBoolean(getIn(security, 'allowPrivilegeEscalation')) === false))
+      continue;
+    report({
+      severity: known.has(name) ? 'info' : 'warning',
+      message: known.has(name)
+        ? `Kubernetes names this capability ${meant}: with containerd, the container does not get ${written}`
+        : `No capability ${shorten(written, 40)}; did you mean ${meant}? The container does not get it`,
+      span: spanOf(at),
+      fixes: () => [fix(`Change to ${meant}`, 'unsafe', replaceScalar(document, at, meant))],
+    });
+  }
+}
+
+/** https://man7.org/linux/man-pages/man7/capabilities.7.html, read 2026-11-30 */
+const known = wordSet(
+  'ALL AUDIT_CONTROL AUDIT_READ AUDIT_WRITE BLOCK_SUSPEND BPF CHECKPOINT_RESTORE CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID',
+  'IPC_LOCK IPC_OWNER KILL LEASE LINUX_IMMUTABLE MAC_ADMIN MAC_OVERRIDE MKNOD NET_ADMIN NET_BIND_SERVICE NET_BROADCAST NET_RAW',
+  'PERFMON SETFCAP SETGID SETPCAP SETUID SYSLOG SYS_ADMIN SYS_BOOT SYS_CHROOT SYS_MODULE SYS_NICE SYS_PACCT SYS_PTRACE SYS_RAWIO',
+  'SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG WAKE_ALARM',
+);
 
 /** A profile of type Localhost has a name, and the other types have none. */
 function checkProfiles(security: Cursor | undefined, { report, workload }: PodSetContext): void {
