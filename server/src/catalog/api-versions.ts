@@ -111,6 +111,19 @@ const elsewhere = table<string>({
   'serving.knative.dev/InferenceService': 'serving.kserve.io/v1beta1',
 });
 
+/** Versions that never had a kind, which another version of its group, or of a related one, has. Sources: the CRDs of KServe, Kubeflow and KubeRay, read 2026-11-30. */
+const otherVersions = table<string>({
+  'serving.kserve.io/v1alpha1/InferenceService': 'serving.kserve.io/v1beta1',
+  'serving.kserve.io/v1beta1/ServingRuntime': 'serving.kserve.io/v1alpha1',
+  'serving.kserve.io/v1beta1/ClusterServingRuntime': 'serving.kserve.io/v1alpha1',
+  'kubeflow.org/v1/TrainJob': 'trainer.kubeflow.org/v1alpha1',
+  'kubeflow.org/v2beta1/PyTorchJob': 'kubeflow.org/v1',
+  'kubeflow.org/v2beta1/TFJob': 'kubeflow.org/v1',
+  'ray.io/v1beta1/RayCluster': 'ray.io/v1',
+  'ray.io/v1beta1/RayJob': 'ray.io/v1',
+  'ray.io/v1beta1/RayService': 'ray.io/v1',
+});
+
 /** The groups of Kubernetes whose kinds and versions are all known. The versions of resource.k8s.io still change. */
 const groups: ReadonlySet<string> = new Set([
   '',
@@ -134,6 +147,8 @@ export function notServed(apiVersion: string, kind: string): NotServed | undefin
   const group = groupOf(apiVersion);
   const home = elsewhere[`${group}/${kind}`];
   if (home !== undefined) return { why: 'group', use: home };
+  const other = otherVersions[`${apiVersion}/${kind}`];
+  if (other !== undefined) return { why: 'version', use: other };
   // The groups of custom resources contain a dot.
   if (!groups.has(group) && group.includes('.')) return undefined;
   const gone = removed[`${apiVersion}/${kind}`];

@@ -76,6 +76,7 @@ export default defineRule({
     checkIndexes(manifest, context);
     checkReserved(manifest, context);
     checkDataKeys(manifest, context);
+    checkGroups(manifest, context);
     for (const [path, form] of namesOf[`${groupOf(manifest.apiVersion)}/${manifest.kind}`] ?? []) {
       for (const at of placesAt(manifest.root, path)) check(at, keyOf(at), form, rejection, context);
     }
@@ -85,6 +86,10 @@ export default defineRule({
     const rejection = rejectionOf(context.workload);
     for (const { at, value } of placesInTree(podSet.pod, namesInPods))
       check(at, value.what, value.form, rejection, context);
+    for (const { at, value } of placesInTree(podSet.pod, namesOfOthers)) {
+      if (getIn(at.parent, 'optional') !== undefined) continue;
+      check(at, value, subdomain, 'no object can have it, and the pod never starts', context);
+    }
   },
 });
 
@@ -109,6 +114,21 @@ const podNames: readonly (readonly [what: string, path: string, form: NameForm])
 ];
 
 const namesInPods = pathTree(podNames.map(([what, path, form]) => [path, { what, form }]));
+
+/** What the API server does not look at, but the kubelet looks for. */
+const namesOfOthers = pathTree(
+  [
+    ['claimName', 'volumes.*.persistentVolumeClaim.claimName'],
+    ['ConfigMap name', 'volumes.*.configMap.name'],
+    ['secretName', 'volumes.*.secret.secretName'],
+    ...['containers.*', 'initContainers.*'].flatMap((container) => [
+      ['ConfigMap name', `${container}.envFrom.*.configMapRef.name`],
+      ['Secret name', `${container}.envFrom.*.secretRef.name`],
+      ['ConfigMap name', `${container}.env.*.valueFrom.configMapKeyRef.name`],
+      ['Secret name', `${container}.env.*.valueFrom.secretKeyRef.name`],
+    ]),
+  ].map(([kind = '', path = '']) => [path, kind] as const),
+);
 
 /** Names of other objects, in objects without pods. */
 const namesOf = table<readonly (readonly [path: string, form: NameForm])[]>({
@@ -209,6 +229,17 @@ function checkDataKeys({ root, kind, apiVersion }: Manifest, { report }: RuleCon
         message: `Key "${shorten(key, 40)}" ${problem}: the API server rejects the ${kind}`,
         span: keySpanOf(entry),
       });
+    }
+  }
+}
+
+/** Ray's groups are parts of the names of their pods, which KubeRay does not check. It changes only the first character. */
+function checkGroups({ root, apiVersion }: Manifest, context: RuleContext): void {
+  if (groupOf(apiVersion) !== 'ray.io') return;
+  for (const path of ['spec', 'spec.rayClusterSpec', 'spec.rayClusterConfig']) {
+    for (const at of placesAt(root, `${path}.workerGroupSpecs.*.groupName`)) {
+      if (/[^A-Za-z0-9.-]/.test(writtenText(at) ?? ''))
+        check(at, 'groupName', subdomain, 'the API server rejects its pods', context);
     }
   }
 }
