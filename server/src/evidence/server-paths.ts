@@ -9,6 +9,7 @@ import { asBoolean, type Cursor, entries, getIn } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import { listeningPort } from './listening-port.ts';
 import { isHarmless } from './sole-server.ts';
+import { webUiOf } from './web-uis.ts';
 
 /** What the HTTP server of a container answers. */
 export interface ServerPaths {
@@ -26,6 +27,10 @@ export function serverPaths(container: Container): ServerPaths | undefined {
   const { type, image, command, args, env } = container;
   const { program } = useOf(container);
   if (type === 'init') return undefined;
+  const ui = webUiOf(container);
+  const ofUi = ui && healthOfUi[ui.title];
+  if (ui !== undefined && ofUi !== undefined)
+    return { name: ui.title, health: ofUi, port: ui.port?.toString(), status: 404 };
   if (program !== 'vllm' && program !== 'ollama') return pathsOfOthers(container);
   const words = [...command, ...args].map(({ value }) => value).join(' ');
   const name = image?.value ?? container.repository ?? '';
@@ -84,6 +89,15 @@ const healthOf = table<string>({
   'trtllm-serve': '/health',
   llama_cpp: '/v1/models',
   torchserve: '/ping',
+});
+
+/**
+ * Web interfaces have no addresses for health checks: others that they have.
+ * https://docs.comfy.org/development/comfyui-server/comms_routes https://github.com/AUTOMATIC1111/stable-diffusion-webui/wiki/API
+ */
+const healthOfUi = table<string>({
+  ComfyUI: '/system_stats',
+  'Stable Diffusion WebUI': '/',
 });
 
 /** The path of the status of TensorFlow Serving's only model. */
@@ -164,7 +178,8 @@ function isOptional(variable: Cursor): boolean {
 /** What `helm create`, Kubernetes, Triton, NIM and others use. */
 const foreign = wordSet(
   '/healthz /livez /readyz /live /ready /liveness /readiness /healthcheck /api/health /v1/health /v1/health/live',
-  '/v1/health/ready /v2/health/live /v2/health/ready /health/live /health/ready',
+  '/v1/health/ready /v2/health/live /v2/health/ready /health/live /health/ready /v1/ready /v1/live /health/liveness',
+  '/health/readiness /api/healthz /api/ready',
 );
 
 const ownOfVllm: ReadonlySet<string> = new Set(['/health', '/ping']);

@@ -83,6 +83,10 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [Ollama: FAQ](https://docs.ollama.com/faq)
  * - [llama.cpp: server](https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md)
  * - [ComfyUI: arguments](https://github.com/comfyanonymous/ComfyUI/blob/master/comfy/cli_args.py)
+ * - [MLC LLM: REST server](https://llm.mlc.ai/docs/deploy/rest.html)
+ * - [FastAPI: command line](https://fastapi.tiangolo.com/fastapi-cli/)
+ * - [Gunicorn: settings](https://docs.gunicorn.org/en/stable/settings.html)
+ * - [Hypercorn: configuring](https://hypercorn.readthedocs.io/en/latest/how_to_guides/configuring.html)
  * - [Xinference: start a local server](https://inference.readthedocs.io/en/latest/getting_started/using_xinference.html)
  */
 export default defineRule({
@@ -105,10 +109,10 @@ export default defineRule({
       return;
     const { program, host } = found;
     report({
-      ...(setInImages.has(program) && { severity: 'info' }),
+      ...(host === undefined && setInImages.has(program) && { severity: 'info' }),
       message:
         host === undefined
-          ? `${titleOf(program)} without ${webUiOf(container) === undefined ? '--host' : '--listen'} listens only on 127.0.0.1: Services and probes cannot reach it`
+          ? `${titleOf(program)} without ${webUiOf(container) === undefined ? (openedBy.get(program) ?? '--host') : '--listen'} listens only on 127.0.0.1: Services and probes cannot reach it`
           : `${shorten(host, 40)} is reachable only inside the pod: Services and probes cannot reach ${titleOf(program)}`,
       span,
       fixes: () => ('words' in found && host === undefined ? [listenOnAll(found, container, context)] : []),
@@ -172,7 +176,7 @@ function listenerOf(container: Container): ByFlag | ByVariable | undefined {
   const set = ofVariable(server?.program, container);
   if (set !== undefined || server?.command === undefined) return set;
   const variables = processInput(container).env.map(({ name }) => name);
-  const found = ofCommand(server.program, server.command, variables);
+  const found = ofCommand(server.program, server.command, variables, container.image?.value ?? container.repository);
   // An image may change the default address of the server that it starts.
   return server.byImage && found?.host === undefined ? undefined : found;
 }
@@ -193,7 +197,11 @@ const hostVariables: ReadonlyMap<string, string> = new Map([
   ['llama-server', 'LLAMA_ARG_HOST'],
 ]);
 
-const hostFlags: ReadonlySet<string> = new Set(['host', 'server.address']);
+const hostFlags: ReadonlySet<string> = new Set(['host', 'server.address', 'server-name']);
+
+/** Flags with the address and the port, and the servers that have them. */
+const bindFlags: ReadonlySet<string> = new Set(['bind', 'b']);
+const bound: ReadonlySet<string> = new Set(['gunicorn', 'hypercorn', 'daphne']);
 
 /** The variables of frameworks for the servers that people write themselves. */
 const frameworks: ReadonlyMap<string, string> = new Map([
@@ -205,30 +213,42 @@ const frameworks: ReadonlyMap<string, string> = new Map([
   ['UVICORN_HOST', 'uvicorn'],
 ]);
 
-function ofCommand(program: string, { words, assignments }: SimpleCommand, env: readonly string[]): ByFlag | undefined {
+function ofCommand(
+  program: string,
+  { words, assignments }: SimpleCommand,
+  env: readonly string[],
+  image = '',
+): ByFlag | undefined {
   const [first, last] = [words[0], words.at(-1)];
   const flags = readFlags(words);
-  const host = flags.find(({ name, written }) => hostFlags.has(name) || (name.length === 1 && /^H$/.test(written)));
+  const isBind = ({ name }: (typeof flags)[number]) => bound.has(program) && bindFlags.has(name);
+  const host =
+    flags.find(({ name, written }) => hostFlags.has(name) || (name.length === 1 && /^H$/.test(written))) ??
+    flags.filter(isBind).at(-1);
   if (first === undefined || last === undefined) return undefined;
   // Of several nodes, only the first one serves requests.
   if (flags.some(({ name, value }) => /^(?:node-)?rank$/.test(name) && value !== '0')) return undefined;
   const port = flags.find(({ name, dynamic }) => name === 'port' && !dynamic)?.value;
   if (host !== undefined) {
-    if (host.dynamic || host.valueWord === undefined || !loopback.test(host.value ?? '')) return undefined;
+    const [, address = '', own] = /^(.*?)(?::(\d{1,5}))?$/.exec(host.value ?? '') ?? [];
+    if (host.dynamic || host.valueWord === undefined || !loopback.test(isBind(host) ? address : (host.value ?? '')))
+      return undefined;
     return {
       program,
-      host: `--${host.name.length > 1 ? host.name : 'host'} ${host.value}`,
+      host: `--${host.name.length > 1 ? host.name : isBind(host) ? 'bind' : 'host'} ${host.value}`,
       words: [host.word, host.valueWord],
-      port,
+      port: isBind(host) ? own : port,
     };
   }
   const isOpen =
-    flags.some(({ name }) => /^(?:c|config|env-file|uds|fd|h|bind)$/.test(name)) ||
+    flags.some(({ name }) => /^(?:c|config|env-file|uds|fd|h|b|bind|u)$/.test(name)) ||
     words.some(({ text }) => text.startsWith('disaggregated')) ||
+    // Only its server for development does not listen on all addresses.
+    (program === 'fastapi' && words[1]?.text !== 'dev') ||
     // `"$@"` and `$EXTRA_ARGS` may hold the flag.
     words.some((word) => word.dynamic && !flags.some(({ valueWord }) => valueWord === word)) ||
     [...env, ...assignments.map(({ text }) => text)].some((text) => /^\w*HOST(?:=|$)/.test(text));
-  return isOpen || !loopbackByDefault.has(program)
+  return isOpen || !loopbackByDefault.has(program) || namesServer(image, program)
     ? undefined
     : { program, host: undefined, words: [first, last], port };
 }
@@ -240,8 +260,14 @@ function ofWebUi(container: Container): ByFlag | undefined {
   return { program: found.title, host: undefined, words: found.words, port: found.port?.toString() };
 }
 
-/** Web interfaces that also read flags from a variable or a file, which their image may have. */
-const setInImages: ReadonlySet<string> = new Set(['Stable Diffusion WebUI', 'text-generation-webui']);
+/** Programs that also read their address from a variable or a file, which their image may have. */
+const setInImages: ReadonlySet<string> = new Set([
+  'Stable Diffusion WebUI',
+  'text-generation-webui',
+  'gunicorn',
+  'llama-server',
+  'ollama',
+]);
 
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
@@ -252,15 +278,37 @@ const loopbackByDefault: ReadonlySet<string> = new Set([
   'uvicorn',
   'flask',
   'xinference-local',
+  'mlc_llm',
+  'fastapi',
+  'fastchat',
+  'daphne',
+  'granian',
+  'hypercorn',
+  'gunicorn',
+  'llama-server',
+  'ollama',
 ]);
 
+/** The servers whose address is not a flag --host. */
+const openedBy: ReadonlyMap<string, string> = new Map([
+  ['ollama', 'OLLAMA_HOST'],
+  ...[...bound].map((program): [string, string] => [program, '--bind']),
+]);
+
+/** Whether an image is made for a server that reads its address from a variable: the image sets that. */
+function namesServer(image: string, program: string): boolean {
+  return hostVariables.has(program) && /ollama|llama[-_.]?cpp|llama-swap|ggml/i.test(image);
+}
+
 /** Appends the flag to a list of words. A script is left alone. */
-function listenOnAll({ words }: ByFlag, container: Container, { document }: PodSetContext): Fix | undefined {
+function listenOnAll({ words, program }: ByFlag, container: Container, { document }: PodSetContext): Fix | undefined {
   const { command, args } = container;
   const lines = [...command, ...args];
   const isList = lines.every(({ value }, index) => index === 0 || !/\s/.test(value));
   if (!isList || words[1].item !== lines.length - 1) return undefined;
   const key = args.length > 0 || command.length === 0 ? 'args' : 'command';
+  // llama.cpp reads no value after an equals sign.
+  if (openedBy.has(program) || program === 'llama-server') return undefined;
   const flag = webUiOf(container) === undefined ? '--host=0.0.0.0' : '--listen';
   return fix(`Add ${flag}`, 'unsafe', addItem(document, container.at, key, flag));
 }
