@@ -1,5 +1,4 @@
-import { wordSet } from '../catalog/word-patterns.ts';
-import { isRunDirectory, nnUnetResults } from '../command/checkpoint.ts';
+import { isRunDirectory } from '../command/checkpoint.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { lateCopy } from '../evidence/late-copies.ts';
 import { checkpointSigns, mayHaveVariables, usesAccelerators } from '../evidence/launch.ts';
@@ -10,6 +9,7 @@ import { neverSaves } from '../evidence/progress-flags.ts';
 import { progressVolume } from '../evidence/progress-volumes.ts';
 import { lostModel } from '../evidence/python-results.ts';
 import { resultPath } from '../evidence/result-paths.ts';
+import { checkpointVariable, outputVariable } from '../evidence/result-variables.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { preemptibleClass, selectsSpot } from '../evidence/spot.ts';
 import { hasDurableMount, isTrial, mayMountMore, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';
@@ -137,14 +137,17 @@ export default defineRule({
       reportLateCopy(container, context);
       return;
     }
-    const named = first === undefined ? variableOf(container) : undefined;
+    const named = first === undefined ? checkpointVariable(container) : undefined;
     if (paths.some((sign) => !isLost(sign, container, podSet))) return;
     const isUnnamed = first === undefined && named === undefined;
     if (isUnnamed && reportVolume(container, context)) return;
-    const variable = isUnnamed ? resultVariable(container, podSet) : named;
+    const output = isUnnamed ? outputVariable(container) : undefined;
+    const isAlone = keepsNothing(container, podSet) && keepsNowhereElse(container, podSet);
+    const variable = named ?? (isAlone ? output : undefined);
     const path = first?.text ?? variable?.value;
     if (path === undefined) {
-      if (!reportLateCopy(container, context)) reportNoPlace(container, context);
+      if (!reportOutput(output, container, context) && !reportLateCopy(container, context))
+        reportNoPlace(container, context);
       return;
     }
     const lines = [...container.command, ...container.args];
@@ -191,6 +194,20 @@ function reportLateCopy(container: Container, { workload, podSet, document, repo
     severity: 'info',
     message: `${shorten(source.text, 50)} is copied out of the pod only after training: a restart before that starts again at step 0`,
     span,
+  });
+  return true;
+}
+
+/** Advises against a variable for what the program writes, if it is on none of the volumes. */
+function reportOutput(output: Located<string> | undefined, container: Container, context: PodSetContext): boolean {
+  const { podSet, report } = context;
+  if (output === undefined || !output.value.startsWith('/') || mayMountMore(container)) return false;
+  if (maySend(container, podSet) || !keepsNowhereElse(container, podSet)) return false;
+  if (!isLost({ text: output.value }, container, podSet)) return false;
+  report({
+    severity: 'info',
+    message: `${shorten(output.value, 50)} is on no volume: what training writes there ends with the container`,
+    span: spanOf(output.at),
   });
   return true;
 }
@@ -288,46 +305,14 @@ function fatalRestart(sign: Place, container: Container, { workload: { manifest 
 /** With these policies, the controller makes a new pod instead of restarting the container. */
 const replacing = /^(?:Never|ExitCode)$/;
 
-/** A variable that names the directory of the checkpoints: `CHECKPOINT_DIR=/ckpt`. */
-function variableOf({ env }: Container): Located<string> | undefined {
-  const found = env.find(({ name, value }) => {
-    const words = wordsOf(name);
-    // `CKPT_PATH` and `INIT_CHECKPOINT_DIR` often name what training starts from.
-    const isPlace = words.some((one) => checkpointWords.has(one)) && words.some((one) => placeWords.has(one));
-    const isOutput =
-      isPlace && words.every((one) => checkpointWords.has(one) || placeWords.has(one) || outputs.has(one));
-    return (isOutput || name === nnUnetResults) && isPath(value);
-  });
-  return found?.value;
-}
-
-const checkpointWords = wordSet('checkpoint checkpoints ckpt ckpts');
-const placeWords = wordSet('dir directory folder root');
-const outputs = wordSet('save output train training');
-
-/** A variable for all that the program writes, if nothing keeps it: `OUTPUT_DIR=/app/output`. */
-function resultVariable(container: Container, podSet: PodSet): Located<string> | undefined {
-  if (!keepsNothing(container, podSet) || !keepsNowhereElse(container, podSet)) return undefined;
-  const found = container.env.find(({ name, value }) => {
-    const words = wordsOf(name);
-    const isResult = words.some((one) => saved.has(one)) && words.some((one) => places.has(one));
-    return isResult && words.every((one) => saved.has(one) || places.has(one) || ofModel.has(one)) && isPath(value);
-  });
-  return found?.value;
-}
-
-const saved = wordSet('save output outputs');
-const places = wordSet('dir directory folder path');
-const ofModel = wordSet('model models train training');
-
-function isPath(value: Located<string> | undefined): boolean {
-  return value !== undefined && !isTemplated(value.at) && /^[./][\w./-]*$/.test(value.value);
-}
-
 /** Whether no volume outlives the pod, and no account of another service is at hand, which a file of settings could name. */
 function keepsNothing(container: Container, podSet: PodSet): boolean {
-  if (getIn(podSet.pod, 'serviceAccountName') !== undefined) return false;
-  return !hasDurableMount(container, podSet) && !container.env.some(({ name }) => connects.test(name));
+  return !maySend(container, podSet) && !hasDurableMount(container, podSet);
+}
+
+/** Whether the pod has an account of another service. */
+function maySend({ env }: Container, { pod }: PodSet): boolean {
+  return getIn(pod, 'serviceAccountName') !== undefined || env.some(({ name }) => connects.test(name));
 }
 
 /** Excludes flags for logs, exports and results, whose loss does not matter. */

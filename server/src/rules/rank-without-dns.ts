@@ -6,6 +6,7 @@ import { fixedAddress } from '../evidence/fixed-address.ts';
 import { processInput } from '../evidence/launch.ts';
 import { type MissingRecords, missingRecords } from '../evidence/pod-records.ts';
 import { sharedMaster } from '../evidence/shared-master.ts';
+import { lackingPeers } from '../evidence/tpu-peers.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { PodHosts } from '../model/kinds/pod-addresses.ts';
@@ -97,6 +98,14 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'training',
   severity: 'warning',
+  podSet(podSet, { workload, report }) {
+    const found = lackingPeers(podSet, workload);
+    if (found === undefined) return;
+    report({
+      message: `Without ${found.lacks}, GKE does not tell the pods of the TPU slice of each other: ${neverMeet}`,
+      span: found.span,
+    });
+  },
   container(container, context) {
     const { workload, podSet, document, crossReferences } = context;
     const { name, namespace } = workload;

@@ -1,5 +1,7 @@
 import { either } from '../catalog/word-patterns.ts';
-import { isOnSpot, preemptibleClass } from '../evidence/spot.ts';
+import { hasRole } from '../evidence/role-confidence.ts';
+import { isOnSpot, preemptibleClass, spotPlace } from '../evidence/spot.ts';
+import { isTrial } from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -9,7 +11,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
- * A job on spot capacity, or of a preemptible priority class, that is never restarted.
+ * A job or a Pod on spot capacity, or of a preemptible priority class, that is never restarted.
  *
  * ## Why
  *
@@ -78,6 +80,7 @@ export default defineRule({
     const [preempted] = workload.podSets.flatMap((podSet) => preemptibleClass(podSet) ?? []);
     const isSpot = workload.podSets.some(isOnSpot);
     if ((!isSpot && preempted === undefined) || isOrchestrated(workload)) return;
+    if (isSpot && workload.kind === 'Pod') reportPod(workload, context);
     const job = jobSpec(workload);
     const written = getIn(job, 'backoffLimit') ?? getIn(job, 'backoffLimitPerIndex');
     const failing = items(getIn(job, 'podFailurePolicy', 'rules')).find(failsOnDisruption);
@@ -96,6 +99,17 @@ export default defineRule({
     });
   },
 });
+
+/** Reports training in a Pod that no controller creates again: its restartPolicy applies only while its node exists. */
+function reportPod(workload: Workload, { manifest, report }: WorkloadContext): void {
+  const [only, ...others] = workload.podSets;
+  const owned = getIn(manifest.root, 'metadata', 'ownerReferences') !== undefined;
+  if (only === undefined || others.length > 0 || owned || !hasRole(workload, 'training') || isTrial(workload)) return;
+  report({
+    message: 'No controller starts a Pod again: the first interruption of spot capacity ends the training; use a Job',
+    span: spotPlace(only, manifest).span,
+  });
+}
 
 /** Sets the field, and equal fields of sibling jobs or replicas, to a value with which the controller restarts the pods. */
 function allowRestarts(

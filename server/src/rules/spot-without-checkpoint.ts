@@ -1,5 +1,6 @@
 import { either } from '../catalog/word-patterns.ts';
 import { readCommandLine } from '../command/shell.ts';
+import { lateCopy } from '../evidence/late-copies.ts';
 import { checkpointSigns } from '../evidence/launch.ts';
 import { isLost } from '../evidence/lost-paths.ts';
 import { hasAccount, redirectsPaths } from '../evidence/lost-results.ts';
@@ -244,7 +245,10 @@ function mayKeepProgress(podSet: PodSet): boolean {
   if (account !== 'default') return true;
   return podSet.containers.some(
     (container) =>
-      hasDurableMount(container, podSet) || runsMountedScript(container, podSet) || hasCheckpointSign(container),
+      hasDurableMount(container, podSet) ||
+      runsMountedScript(container, podSet) ||
+      // What a script copies out of the pod after training is no checkpoint.
+      (hasCheckpointSign(container) && lateCopy(container, podSet) === undefined),
   );
 }
 
