@@ -99,9 +99,7 @@ export function flagConflict(
       ? flagOfServe(words, flags)
       : program === 'llama-server'
         ? joinedFlag(flags, container)
-        : program === 'vllm'
-          ? modelOfServe(words, flags, container)
-          : nodesWithoutAddress(program, words, flags);
+        : nodesWithoutAddress(program, words, flags);
   if (ofWords !== undefined) return ofWords;
   // A variable or a file may hold the other flag.
   if (found === undefined || words.some(({ dynamic, text }) => dynamic || /^--config\b|^@/.test(text)))
@@ -141,24 +139,6 @@ function flagOfServe(words: readonly Word[], flags: readonly Flag[]): FlagConfli
     ({ name, word }) => later.has(word) && /^--?[a-z]/i.test(word.text) && !/^h(?:elp)?$/.test(name),
   );
   return flag && { flag, problem: 'is not a flag of ollama serve, which reads only variables such as OLLAMA_HOST' };
-}
-
-/**
- * `vllm serve --model NAME`: the subcommand reads the model as its first argument. Releases before 0.8 require that one, and later ones reject
- * the flag, until they warn. https://github.com/vllm-project/vllm/pull/17944 https://github.com/vllm-project/vllm/issues/13150, 2026-11-30
- */
-function modelOfServe(words: readonly Word[], flags: readonly Flag[], container: Container): FlagConflict | undefined {
-  const serve = words.findIndex(({ text }) => text === 'serve');
-  const next = words[serve + 1];
-  const flag = flags.find(
-    ({ name, word, valueWord }) => name === 'model' && word.text === '--model' && word !== valueWord,
-  );
-  const release = serverRelease(container);
-  // A value before the flag is the model, which the flag may replace.
-  if (serve < 0 || flag === undefined || !next?.text.startsWith('-') || words.some(({ dynamic }) => dynamic))
-    return undefined;
-  if (release === undefined || !isBefore(release, [0, 10, 0])) return undefined;
-  return { flag, problem: 'is rejected by vllm serve, which takes the model as its first argument' };
 }
 
 /**
