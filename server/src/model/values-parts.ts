@@ -233,7 +233,9 @@ export function imageOf(
   if (parts === undefined) return {};
   const named = firstOf(parts, image === undefined ? ['repository', 'name'] : ['repository', 'name', 'repo', 'image']);
   const repository = asText(named) ?? (named === undefined ? unset : '');
-  if (image === undefined && getIn(parts, 'repository') === undefined) return {};
+  // Without a block of the image, the template has its own.
+  if (image === undefined && getIn(parts, 'repository') === undefined)
+    return unset === '' ? {} : { image: undefined, repository: unset };
   if (named === undefined && repository === '' && !isPinned(parts)) return { image: undefined, ...tagIn(parts) };
   if (isTemplated(named)) return { image: undefined, ...(isPinned(parts) ? {} : tagIn(parts)) };
   if (repository === '') return { image: undefined };

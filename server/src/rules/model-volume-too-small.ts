@@ -109,9 +109,10 @@ export default defineRule({
   container(container, context) {
     const { workload, podSet, options } = context;
     // Other values, and templates, may mount another volume; one that the values limit themselves is likely this one.
-    const isOpen = mayBeCompleted(workload) && container.fromTemplate !== true;
+    const isKnown = container.fromTemplate === true || container.modelStorage !== undefined;
+    const isOpen = mayBeCompleted(workload) && !isKnown;
     if (isOpen && !isValues(workload)) return;
-    if (workload.partial && container.fromTemplate !== true && mayMountMore(container)) return;
+    if (workload.partial && !isKnown && mayMountMore(container)) return;
     if (!isOpen) checkDownloads(container, context);
     const llama = isOpen ? undefined : modelOfLlama(container, podSet, workload);
     const pulled = modelsOfOllama(container, podSet);

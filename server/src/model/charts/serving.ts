@@ -87,7 +87,12 @@ export const servingCharts: readonly Chart[] = [
       const own = ollamaGpus(gpu).filter(
         ({ resource }) => !container.accelerators.some((written) => written.resource === resource),
       );
-      const block = one(values, { ...container, accelerators: [...container.accelerators, ...own] });
+      const storage = ollamaStorage(getIn(values, 'persistentVolume'));
+      const block = one(values, {
+        ...container,
+        accelerators: [...container.accelerators, ...own],
+        ...(storage && { modelStorage: storage }),
+      });
       const enabled = getIn(gpu, 'enabled');
       return [enabled === undefined || asBoolean(enabled) === false ? { ...block, wholeResources: true } : block];
     },
@@ -211,6 +216,12 @@ function vllmCommand(model: Cursor): readonly Located<string>[] {
   if (url === undefined) return [];
   const at = url.at;
   return [{ value: 'vllm', at }, { value: 'serve', at }, url, ...vllmFlagsOf(getIn(model, 'vllmConfig'))];
+}
+
+/** The size of the claim that the template makes for all models. */
+function ollamaStorage(volume: Cursor | undefined): Cursor | undefined {
+  const isOwn = asBoolean(getIn(volume, 'enabled')) === true && (asText(getIn(volume, 'existingClaim')) ?? '') === '';
+  return isOwn ? getIn(volume, 'size') : undefined;
 }
 
 function ollamaGpus(gpu: Cursor | undefined): readonly AcceleratorRequest[] {
