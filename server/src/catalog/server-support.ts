@@ -162,6 +162,35 @@ export const vllmSupport: readonly ServerSupport[] = [
   },
 ];
 
+/** Text Generation Inference falls back to the Transformers library of its image, which is as old. */
+export const launcherSupport: readonly ServerSupport[] = [
+  {
+    family: /^meta-llama\/Llama-3\.[1-3]-/,
+    since: [2, 2, 0],
+    source: 'https://github.com/huggingface/optimum-tpu/pull/85',
+    date: '2026-11-30',
+  },
+  {
+    family: /^google\/gemma-2-/,
+    since: [2, 1, 0],
+    source: 'https://github.com/awslabs/llm-hosting-container/pull/82',
+    date: '2026-11-30',
+  },
+  {
+    family: /^google\/gemma-(?:1\.1-)?[27]b/,
+    since: [1, 4, 2],
+    source: 'https://github.com/GoogleCloudPlatform/ai-on-gke/pull/288',
+    date: '2026-11-30',
+  },
+  {
+    family: /^google\/gemma-3-/,
+    since: null,
+    possible: [3, 1, 1],
+    source: 'https://github.com/huggingface/text-generation-inference/issues/3115',
+    date: '2026-11-30',
+  },
+];
+
 /**
  * The releases of Ollama by the names of the models in its library. An older one cannot download the model: "requires a newer version of Ollama".
  * Read 2026-11-29: https://github.com/ollama/ollama/releases, https://github.com/ollama/ollama/issues/14431 (qwen3.5) and 15222 (gemma4).

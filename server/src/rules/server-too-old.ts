@@ -1,8 +1,8 @@
 import { imageParts } from '../catalog/images.ts';
-import { ollamaSupport, vllmSupport } from '../catalog/server-support.ts';
+import { launcherSupport, ollamaSupport, vllmSupport } from '../catalog/server-support.ts';
 import { foreignModel } from '../evidence/foreign-models.ts';
 import { pulledByOllama } from '../evidence/pulled-models.ts';
-import { isBefore, isOllama, serverRelease } from '../evidence/server-release.ts';
+import { isBefore, isOllama, launcherRelease, serverRelease } from '../evidence/server-release.ts';
 import { knownModel, servedModel } from '../model/served-model.ts';
 import { spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -73,9 +73,10 @@ export default defineRule({
       report({ message: foreign, span: spanOf(place.at) });
       return;
     }
-    const release = serverRelease(container);
-    if (image === undefined || release === undefined) return;
     const { model } = servedModel(container, workload);
+    const isLauncher = model?.engine === 'tgi';
+    const release = isLauncher ? launcherRelease(container) : serverRelease(container);
+    if (image === undefined || release === undefined) return;
     if (isOllama.test(imageParts(image.value).repository)) {
       for (const { name, at } of pulledByOllama(container)) {
         const library = /^(?:library\/)?([\w.-]+)(?::|$)/.exec(name)?.[1] ?? '';
@@ -88,9 +89,9 @@ export default defineRule({
       }
       return;
     }
-    const shape = model?.engine === 'vllm' ? knownModel(model)?.shape : undefined;
+    const shape = model?.engine === 'vllm' || isLauncher ? knownModel(model)?.shape : undefined;
     if (model === null || shape === undefined) return;
-    const support = vllmSupport.find(({ family }) => family.test(shape.name));
+    const support = (isLauncher ? launcherSupport : vllmSupport).find(({ family }) => family.test(shape.name));
     const first = support?.possible ?? support?.since;
     if (support === undefined || first == null || !isBefore(release, first)) return;
     const { unless } = support;
@@ -100,7 +101,7 @@ export default defineRule({
     const needs =
       support.since === null ? ' and has no code for it' : `, which needs ${support.since.join('.')} or later`;
     report({
-      message: `vLLM ${release.join('.')} is older than ${name}${needs}: the server stops at startup`,
+      message: `${isLauncher ? 'Text Generation Inference' : 'vLLM'} ${release.join('.')} is older than ${name}${needs}: the server stops at startup`,
       span: spanOf(image.at),
     });
   },
