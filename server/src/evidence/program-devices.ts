@@ -32,22 +32,25 @@ const options: readonly ProgramOption[] = [
   { program: /^relion_/, option: /^--gpu$/, read: (value) => list(value, /[:,]/) },
   { program: /^(?:x?hp(?:l|cg)\b)/, option: /^--gpu-affinity$/, read: (value) => list(value, ':') },
   { program: /^(?:llama-|server$|koboldcpp)/, option: /^(?:-ts|--tensor-split)$/, read: parts },
+  { program: /^(?:llama-|server$)/, option: /^(?:-mg|--main-gpu)$/, read: one },
   { program: /^ffmpeg$/, option: /^-(?:hwaccel_device|gpu)$/, read: one },
   { program: /^lmp(?:_\w+)?$/, option: /^g(?:pus?)?$/, read: (value) => ({ count: countIn(value) ?? 0 }) },
 ];
 
-/** What a command expects of the GPUs of its container, apart from lists of numbers in common flags. */
-export function expectedGpus(words: readonly Word[]): readonly ExpectedGpus[] {
-  const programs = words.map(({ text }) => baseName(text));
+/**
+ * What a command expects of the GPUs of its container, apart from lists of numbers in common flags.
+ * @param entrypoint the program of the image whose arguments the words are, if it is one
+ */
+export function expectedGpus(words: readonly Word[], entrypoint = ''): readonly ExpectedGpus[] {
+  const programs = [entrypoint, ...words.map(({ text }) => baseName(text))];
   if (programs.some((name) => others.has(name))) return [];
-  const own = options.find(({ program }) => programs.some((name) => program.test(name)));
-  const found =
-    own === undefined
+  const own = options.filter(({ program }) => programs.some((name) => program.test(name)));
+  const found = words.flatMap((word, index) =>
+    // A variable of LAMMPS may have any name.
+    /^-v(?:ar)?$/.test(words[index - 1]?.text ?? '')
       ? []
-      : words.flatMap((word, index) =>
-          // A variable of LAMMPS may have any name.
-          /^-v(?:ar)?$/.test(words[index - 1]?.text ?? '') ? [] : (optionAt(own, word, words[index + 1]) ?? []),
-        );
+      : own.flatMap((option) => optionAt(option, word, words[index + 1]) ?? []).slice(0, 1),
+  );
   const inFlags = readFlags(words).filter(({ word }) => !found.some((one) => one.words[0] === word));
   return [...found, ...inFlags.flatMap((flag) => ofFlag(flag) ?? [])];
 }

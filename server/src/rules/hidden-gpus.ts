@@ -8,7 +8,7 @@ import { isExempt } from '../evidence/requested-accelerators.ts';
 import { isHarmless } from '../evidence/sole-server.ts';
 import { placesAt } from '../evidence/written.ts';
 import { isRequested } from '../model/accelerators.ts';
-import { commandLineOf, commandsIn } from '../model/process-input.ts';
+import { commandLineOf, commandsIn, imageUseOf } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -176,7 +176,7 @@ function isWord(list: string): boolean {
 function reportFlags(container: Container, { workload, podSet, document, report }: PodSetContext): void {
   const lines = [...container.command, ...container.args];
   const lists = deviceLists(container);
-  const mayExpect = lines.some(({ value }) => /gpu|device|cuda:|split|^g$|\bg \d/i.test(value));
+  const mayExpect = lines.some(({ value }) => /gpu|device|cuda:|split|^-mg$|^g$|\bg \d/i.test(value));
   if (lists.length === 0 && !mayExpect) return;
   const count = wholeGpus(container, podSet);
   if (!count || isExempt(workload) || mayUseOtherGpus(container) || lines.some(({ at }) => isTemplated(at))) return;
@@ -187,8 +187,9 @@ function reportFlags(container: Container, { workload, podSet, document, report 
   }
   if (!mayExpect || container.accelerators.every(({ resource }) => !/gpu|nvidia|amd\.com/.test(resource))) return;
   const isAlone = workload.podSets.length === 1 && podSet.pods.max === 1;
+  const entrypoint = container.command.length === 0 ? (imageUseOf(container).program ?? '') : '';
   for (const { text, last = 0, count: used = 0, words, mayBeTotal } of commandsIn(container).flatMap((command) =>
-    expectedGpus(command.words),
+    expectedGpus(command.words, entrypoint),
   )) {
     const span = spanOfWords(document, lines, words);
     if (span === undefined || (last < count && used <= count) || (mayBeTotal === true && !isAlone)) continue;
