@@ -5,7 +5,8 @@ import { readFlags } from '../command/flags.ts';
 import type { Word } from '../command/shell.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { type Cursor, getIn, isIncomplete, isTemplated, keyOf } from '../yaml/cursor.ts';
+import { type Cursor, entries, getIn, isIncomplete, isTemplated, keyOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { brings, modelPath } from './empty-model-volume.ts';
 import { servedFlags } from './launch.ts';
 import { isBelow } from './model-volume.ts';
@@ -46,6 +47,34 @@ export function absentModel(container: Container, podSet: PodSet, workload: Work
   const lines = [...command, ...args, ...env.flatMap(({ value }) => value ?? [])];
   const line = lines.find(({ value }) => value.includes(path));
   return { path, image: repository.slice(repository.lastIndexOf('/') + 1), at: line?.at ?? image.at };
+}
+
+/**
+ * The folder that KServe fills with a model, in a container of one's own for which it does not: only `model.storageUri` and STORAGE_URI name one.
+ * https://kserve.github.io/website/docs/model-serving/predictive-inference/frameworks/custom-predictor/custom-predictor
+ */
+export function unfilledByKserve(
+  container: Container,
+  { manifest, podSets }: Workload,
+): { readonly message: string; readonly at: Cursor } | undefined {
+  const { type, at, image, command, args, env, volumeMounts } = container;
+  if (manifest.kind !== 'InferenceService' || groupOf(manifest.apiVersion) !== 'serving.kserve.io') return undefined;
+  const predictor = getIn(manifest.root, 'spec', 'predictor');
+  const isOwn = getIn(predictor, 'containers') !== undefined && getIn(predictor, 'model') === undefined;
+  if (type !== 'app' || image === undefined || !isOwn || isIncomplete(predictor) || isIncomplete(at)) return undefined;
+  const lines = [...command, ...args];
+  const path = modelPath(container) ?? '';
+  const others = [...entries(predictor), ...entries(at)].map(keyOf);
+  const isFilled =
+    volumeMounts.some(({ mountPath }) => isBelow(path, mountPath) || isBelow(mountPath, path)) ||
+    env.some(({ name }) => name === '' || /URI|STORAGE/.test(name)) ||
+    others.some((key) => /^(?:storageUris?|storage|initContainers|envFrom|lifecycle)$/.test(key)) ||
+    podSets.some(({ annotations }) => annotations.some((one) => /storage|inject/i.test(keyOf(one.at)))) ||
+    lines.some((line) => isTemplated(line.at) || /^-\w*c$/.test(line.value));
+  const line = lines.find(({ value }) => value.includes(path));
+  if (!/^\/mnt\/models(?:\/|$)/.test(path) || isFilled || line === undefined) return undefined;
+  const message = `KServe does not fill ${shorten(path, 32)} for a container of one's own without STORAGE_URI: the server finds no model there`;
+  return { message, at: line.at };
 }
 
 /** Flags of servers with the path of a file, without which they exit. */

@@ -130,11 +130,18 @@ function isUsed(
     );
   const isNamed = ({ command, args, env, scripts }: Container) =>
     [...command, ...args, ...env.flatMap((one) => (isRead(one.name) ? (one.value ?? []) : []))].some(({ value }) =>
-      value.includes(plain),
-    ) || scripts.some(({ text }) => text.includes(plain));
+      namesPath(value, plain),
+    ) || scripts.some(({ text }) => namesPath(text, plain));
   return podSet.containers.some(
     (other) => isNamed(other) || (other !== container && other.volumeMounts.some((mount) => mount.name === name)),
   );
+}
+
+/** Whether a text has a path, and not only one that ends like it: `/data/models` is not at `/models`. */
+function namesPath(text: string, path: string): boolean {
+  for (let at = text.indexOf(path); at >= 0; at = text.indexOf(path, at + 1))
+    if (!/[\w.-]/.test(text[at - 1] ?? ' ')) return true;
+  return false;
 }
 
 /** Images that servers publish, whose entrypoints read no variables of other names. */

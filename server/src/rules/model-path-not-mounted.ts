@@ -1,6 +1,6 @@
 import { unpublishedName, unpublishedTag } from '../catalog/published-names.ts';
 import { isSlip } from '../catalog/spelling.ts';
-import { absentFile, absentModel, bareModel, relativeModel } from '../evidence/absent-model.ts';
+import { absentFile, absentModel, bareModel, relativeModel, unfilledByKserve } from '../evidence/absent-model.ts';
 import { mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
 import { unfilledVolume } from '../evidence/hidden-models.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
@@ -111,9 +111,9 @@ export default defineRule({
     if (container.type === 'init' && !isOpen && requestsAccelerators(podSet)) checkDownload(container, context);
     if (!isUser) return;
     checkPulls(container, context);
-    const unfilled = isOpen ? undefined : unfilledVolume(container, podSet, workload);
-    if (unfilled !== undefined) {
-      const { message, volume, isLikely } = unfilled;
+    const emptyVolume = isOpen ? undefined : unfilledVolume(container, podSet, workload);
+    if (emptyVolume !== undefined) {
+      const { message, volume, isLikely } = emptyVolume;
       const span = keySpanOf(getIn(volume.at, 'emptyDir') ?? volume.at);
       context.report({ ...(isLikely && { severity: 'info' as const }), message, span });
       return;
@@ -133,6 +133,9 @@ export default defineRule({
       });
       return;
     }
+    const unfilled = mayGain ? undefined : unfilledByKserve(container, workload);
+    if (unfilled !== undefined) context.report({ message: unfilled.message, span: spanOf(unfilled.at) });
+    if (unfilled !== undefined) return;
     const relative = mayGain ? undefined : relativeModel(container, podSet, workload);
     const wrong = relative && spanOfWords(document, [...container.command, ...container.args], relative.words);
     if (relative !== undefined && wrong !== undefined) {
