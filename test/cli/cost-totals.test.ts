@@ -96,6 +96,25 @@ describe('totals count', () => {
     ]);
   });
 
+  test.each([
+    ['a loop around documents', '{{- range .Values.models }}\n---\nTEMPLATE{{- end }}\n', '.replicas'],
+    ['a variable of an earlier document', '{{- $all := .Values }}\n---\nTEMPLATE', '$all.count'],
+    ['a block around documents', '{{- if .Values.isOn }}\n---\nTEMPLATE---\nTEMPLATE{{- end }}\n', '.Values.count'],
+  ])('a release with %s', async (_, text, replicas) => {
+    const each = deployment.replace('replicas: 1', `replicas: {{ ${replicas} }}`);
+    const files = {
+      ...chart,
+      'chart/values.yaml': 'models: [{replicas: 1}]\ncount: 1\nisOn: true\n',
+      'chart/templates/chat.yaml': text.replaceAll('TEMPLATE', each),
+      'chart/values-prod.yaml': 'models: [{replicas: 2}, {replicas: 3}]\ncount: 5\n',
+    };
+    const rows = await costs(files);
+    expect(new Set(rows.map((row) => row.split(' ')[0]))).toEqual(new Set(['chart/values-prod.yaml']));
+    // 2 + 3 pods, or 5 of each document.
+    const total = rows.reduce((sum, row) => sum + Number(row.split(' ')[1]), 0);
+    expect(total.toFixed(2)).toBe(text.includes('isOn') ? '68.80' : '34.40');
+  });
+
   test('values that change no GPU workload as a part of a release', async () => {
     expect(
       await costs({

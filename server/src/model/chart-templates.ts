@@ -1,5 +1,5 @@
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
-import { checkLimits, parseDocument, parseYaml } from '../yaml/parse.ts';
+import { checkLimits, parseDocument, parsePart, splitDocuments, withOpenBlocks } from '../yaml/parse.ts';
 import type { Helpers } from '../yaml/template-helpers.ts';
 import { fillFromValues } from '../yaml/template-values.ts';
 import type { SourceFile } from './kustomize/built-object.ts';
@@ -73,7 +73,7 @@ export function isSettled(node: YamlNode): boolean {
 
 const madeByHelpers = /^(?:metadata|labels|matchLabels|selector|annotations|imagePullSecrets|image|name|\w+Name)$/;
 
-/** The documents of a template, parsed once. */
+/** The documents of a template, parsed once. Blocks and variables of one apply to those after it. */
 export const documentsIn = once(({ text }: SourceFile) =>
-  checkLimits(text) === null ? parseYaml(text).documents : [],
+  checkLimits(text) === null ? withOpenBlocks(splitDocuments(text), '').map(parsePart) : [],
 );

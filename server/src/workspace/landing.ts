@@ -205,9 +205,11 @@ function poolsIn(workspace: Workspace): Pools {
       const answer = answers.get(question);
       if (answer !== undefined) return answer;
       const under = (isKey: (key: string) => boolean) =>
-        wanted.flatMap(({ key, values }) =>
-          isKey(key) && values.length === 1 ? (byLabel.get(JSON.stringify([key, values[0]])) ?? []) : [],
-        );
+        wanted.flatMap(({ key, values }) => {
+          const each = isKey(key) ? values.map((value) => byLabel.get(JSON.stringify([key, value])) ?? []) : [];
+          // The nodes of a value without pools are elsewhere.
+          return each.every((pools) => pools.length > 0) ? each.flat() : [];
+        });
       const named = under(isPoolLabel);
       const linked = [...new Set(named.length > 0 ? named : inOneFolder(under(isGpuLabel)))].filter(({ pool }) =>
         wanted.every((label) => canHave(pool, label)),
