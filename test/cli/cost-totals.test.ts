@@ -66,6 +66,23 @@ describe('totals count', () => {
     ).toEqual(['dev/kustomization.yaml 6.88', 'prod/kustomization.yaml 20.64']);
   });
 
+  test('what a patch with a selector changes', async () => {
+    const labeled = (name: string, tier: string) =>
+      deployment.replace('{name: chat}', `{name: ${name}, labels: {tier: ${tier}}}`);
+    const files = (selector: string) => ({
+      'base/kustomization.yaml': 'resources: [a.yaml, b.yaml]\n',
+      'base/a.yaml': labeled('a', 'gold'),
+      'base/b.yaml': labeled('b', 'tin'),
+      'prod/kustomization.yaml': `resources: [../base]
+patches:
+  - target: {kind: Deployment, labelSelector: '${selector}'}
+    patch: '[{op: replace, path: /spec/replicas, value: 3}]'
+`,
+    });
+    expect(await costs(files('tier=gold'))).toEqual(['prod/kustomization.yaml 20.64', 'prod/kustomization.yaml 6.88']);
+    expect(await costs(files('tier>gold'))).toEqual(['prod/kustomization.yaml 6.88', 'prod/kustomization.yaml 6.88']);
+  });
+
   test("a template with its chart's values once", async () => {
     expect(await costs({ ...chart, 'chart/templates/chat.yaml': template })).toEqual([
       'chart/templates/chat.yaml 13.76',

@@ -3,6 +3,7 @@ import { asBoolean, asNumber, asText, getIn, items, rootCursor } from '../../yam
 import type { YamlNode } from '../../yaml/node.ts';
 import { parseYaml } from '../../yaml/parse.ts';
 import { tableOf } from '../../yaml/table.ts';
+import { type Condition, conditionsIn } from './selector.ts';
 
 /** The names under which kustomize looks for its file in a folder. */
 export const kustomizationNames = ['kustomization.yaml', 'kustomization.yml', 'Kustomization'] as const;
@@ -51,8 +52,11 @@ export interface PatchTarget {
   readonly kind: string | undefined;
   /** A regular expression for the whole name. */
   readonly name: string | undefined;
-  /** The target has label or annotation selectors, which are not evaluated. */
+  /** The target has a selector that cannot be evaluated. */
   readonly selected: boolean;
+  /** The labels and the annotations that it requires. */
+  readonly labels?: readonly Condition[];
+  readonly annotations?: readonly Condition[];
 }
 
 /** The lists of files and folders, also under names that kustomize rejects: only one thing can be meant. */
@@ -148,11 +152,15 @@ function changedConfigMap(generator: Cursor): readonly Patch[] {
 /** The objects that a `target` selects; undefined without one. */
 export function targetOf(target: Cursor | undefined): PatchTarget | undefined {
   if (target === undefined) return undefined;
-  const selected = getIn(target, 'labelSelector') !== undefined || getIn(target, 'annotationSelector') !== undefined;
+  const written = ['labelSelector', 'annotationSelector'].map((key) => getIn(target, key));
+  const [labels, annotations] = written.map((at) => at && conditionsIn(asText(at) ?? ''));
+  const found = [labels, annotations].filter((one) => one !== undefined);
   return {
     group: asText(getIn(target, 'group')),
     kind: asText(getIn(target, 'kind')),
     name: asText(getIn(target, 'name')),
-    selected,
+    selected: found.length < written.filter((at) => at !== undefined).length,
+    ...(labels && { labels }),
+    ...(annotations && { annotations }),
   };
 }

@@ -12,7 +12,8 @@ export function objectOfOperations(patch: YamlSeq, target: PatchTarget | undefin
   const apiVersion = apiVersions[target?.kind ?? ''];
   if (target?.kind === undefined || apiVersion === undefined) return undefined;
   // Whether the objects of a build are those of a selector or of most patterns is unknown: they would be counted twice.
-  if (target.selected || !/^\^?[a-z\d.-]*(?:\.\*)?\$?$/.test(target.name ?? '')) return undefined;
+  if (target.selected || target.labels || target.annotations) return undefined;
+  if (!/^\^?[a-z\d.-]*(?:\.\*)?\$?$/.test(target.name ?? '')) return undefined;
   let root = partOf(patch.span);
   for (const { value: operation } of patch.items) {
     const value = valueAt(operation, 'value');

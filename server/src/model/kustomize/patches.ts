@@ -5,6 +5,7 @@ import type { BuiltObject } from './built-object.ts';
 import { applyJsonPatch, isJsonPatch } from './json-patch.ts';
 import type { Patch, PatchTarget } from './kustomization.ts';
 import { mergeStrategic } from './merge.ts';
+import { meets } from './selector.ts';
 
 /** The objects to which a patch applies. */
 export function patched(
@@ -83,9 +84,11 @@ function withoutName(patch: YamlMap): YamlMap {
   return { ...patch, entries };
 }
 
-function isTarget(object: BuiltObject, { group, kind, name, selected }: PatchTarget): boolean {
+function isTarget(object: BuiltObject, target: PatchTarget): boolean {
+  const { group, kind, name, selected, labels = [], annotations = [] } = target;
   if (selected || (kind !== undefined && kind !== object.kind) || (group !== undefined && group !== object.group))
     return false;
+  if (!meets(object.root, 'labels', labels) || !meets(object.root, 'annotations', annotations)) return false;
   return name === undefined || object.names.some((one) => matches(name, one));
 }
 
