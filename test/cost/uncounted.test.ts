@@ -44,6 +44,20 @@ spec:
   expect(results).toMatchObject([{ cost: null, unknown: expect.anything() }]);
 });
 
+test('a named template runs nothing: the templates that include it do', () => {
+  const text = `{{- define "app.pod" -}}
+nodeSelector: {node.kubernetes.io/instance-type: g6.xlarge}
+containers:
+  - name: main
+    image: registry.example/a:1
+    resources: {limits: {nvidia.com/gpu: 1}}
+{{- end }}
+`;
+  const roles = (one: string) => analyse(one).documents.flatMap(({ workloads }) => workloads.map(({ role }) => role));
+  expect(roles(text)).toEqual(['definition']);
+  expect(roles(text.replace(/\{\{.*\}\}\n/g, ''))).toEqual(['unknown']);
+});
+
 test('a template next to a valid count is the reason, not the count', () => {
   const text = `apiVersion: v1
 kind: Pod

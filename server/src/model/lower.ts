@@ -44,7 +44,7 @@ import { scaled } from './scaled.ts';
 import { withScripts } from './scripts.ts';
 import { withUniqueNames } from './unique-names.ts';
 import type { ValuesBlock } from './values.ts';
-import { mayBeValues, valuesBlocks, valuesKind } from './values.ts';
+import { blocksOf, mayBeValues, valuesBlocks, valuesKind } from './values.ts';
 import type { Manifest, Placement, PodSet, Role, Selector, Workload } from './workload.ts';
 
 /**
@@ -61,7 +61,7 @@ export function lowerDocument(
   const root = document.root === null ? undefined : rootCursor(document.root);
   if (root !== undefined && mayBeValues(root)) {
     const place = { release: null, namespace: null };
-    const described = valuesBlocks(root).map((block) => lowerValues(block, place, document, context));
+    const described = blocksOf(document, root).map((block) => lowerValues(block, place, document, context));
     return {
       manifests,
       workloads: [...described, ...manifests.flatMap((one) => lowerManifest(one, options, crossReferences) ?? [])],

@@ -1,7 +1,7 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { asText, entries, getIn, items, keyOf } from '../yaml/cursor.ts';
-import type { YamlNode } from '../yaml/node.ts';
+import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import { namesAccelerators } from './accelerators.ts';
 import { type ChartBlock, chartOf } from './charts/index.ts';
 import type { PodCount, PodSetSource } from './kinds/kind.ts';
@@ -54,6 +54,14 @@ export function valuesBlocks(root: Cursor, release?: { readonly chart: string | 
   walk(root, { path: '', depth: 0, made: new Map(), chart: release?.chart, installed: release && root }, found);
   return found;
 }
+
+/** The blocks of a whole document. A named template makes no pods itself: the templates that include it do. */
+export function blocksOf({ text }: YamlDocument, root: Cursor): readonly ValuesBlock[] {
+  const found = valuesBlocks(root);
+  return namedTemplate.test(text) ? found.map(({ released: _, ...block }) => ({ ...block, counted: false })) : found;
+}
+
+const namedTemplate = /\{\{-?\s{0,9}define\s/;
 
 /** Umbrella charts nest about six mappings deep. */
 const maxDepth = 12;
