@@ -107,12 +107,14 @@ function parseInput(
 
   const root = rootCursor(document.root);
   const certain = Math.min(...document.problems.filter(isUnreadable).map(({ span }) => document.base + span.start));
+  // Each with the value that it is part of.
+  const broken = document.problems.filter(({ readable }) => readable !== true).map((one) => shiftSpan(one.span, document.base));
   const { values, problems: wrong } = readInput(toPlain(document.root), configSchema);
   for (const { message, path, atKey, level, near = [] } of [...wrong, ...checkValues(values, sheet)]) {
     const cursor = getIn(root, ...path) ?? root;
     const span = shiftSpan(atKey ? keySpanOf(cursor) : spanOf(cursor), document.base);
     // After an error of syntax, what was read is a guess.
-    if (span.end > certain) continue;
+    if (span.end > certain || broken.some(({ start, end }) => span.end >= start && span.start <= end)) continue;
     problems.push({ message, span, level, at: { path, atKey, near } });
   }
   return { values, problems };

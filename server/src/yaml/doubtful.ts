@@ -6,13 +6,13 @@ import type { YamlNode, YamlProblem } from './node.ts';
  * the error may have more than was read of it, and a value on that line may end elsewhere. What ends before that line is certain.
  */
 export function markDoubtful(root: YamlNode | null, text: string, problems: readonly YamlProblem[]): void {
-  let first: number | undefined;
-  for (const { readable, isLocal, span } of problems)
-    if (readable !== true && isLocal !== true && span.start < (first ?? Number.POSITIVE_INFINITY)) first = span.start;
-  if (root === null || first === undefined) return;
-  const line = text.lastIndexOf('\n', first - 1) + 1;
-  const next = text.indexOf('\n', first);
-  mark(root, { line, before: lastTextBefore(text, line), next: next === -1 ? text.length : next }, new Set());
+  if (root === null) return;
+  for (const { readable, isLocal, span } of problems) {
+    if (readable === true || isLocal === true) continue;
+    const line = text.lastIndexOf('\n', span.start - 1) + 1;
+    const next = text.indexOf('\n', span.start);
+    mark(root, { line, before: lastTextBefore(text, line), next: next === -1 ? text.length : next }, new Set());
+  }
 }
 
 /** Offsets around an error. */

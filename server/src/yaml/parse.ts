@@ -10,6 +10,7 @@ import type { YamlComment, YamlDocument, YamlFile, YamlProblem } from './node.ts
 import { withYttCode } from './partial.ts';
 import { CONTROL_LEXEMES, FLOW_END_LEXEME, firstProblem, SCALAR_LEXEME } from './problems.ts';
 import { quickStop, readQuick } from './quick.ts';
+import { repaired } from './repaired.ts';
 import { type Scan, startScan } from './scanned.ts';
 import type { Span } from './span.ts';
 import { type DocumentText, endBeforeObject, omittedLines, splitDocuments } from './split.ts';
@@ -109,6 +110,8 @@ function readPlain(text: string, base: number): YamlDocument {
       if (mask !== undefined && compose(mask.text).errors.length === 0) return readTemplate(text, base, mask);
     }
   }
+  const whole = withoutBrokenValues(text, read);
+  if (whole !== undefined) return { ...whole, base, text };
   const { root, problems, skipped } = convertTree(read.tree, text, undefined);
   if (skipped !== null) return unread(text, base, skipped);
   // Nothing after the dots is read.
@@ -124,6 +127,25 @@ function readPlain(text: string, base: number): YamlDocument {
   const certain = first && !repeatsIndent(before, first) ? [...before, first] : before;
   const kept = first ? certain : [...problems, ...streamProblems(text)];
   return { base, text, root, comments: read.comments, problems: kept, template: false, skipped: null };
+}
+
+/** The document without the values that are errors, if the rest of it is valid. */
+function withoutBrokenValues(
+  text: string,
+  { errors, rejected }: Composed,
+): Omit<YamlDocument, 'base' | 'text'> | undefined {
+  const first = rejected === undefined && endBeforeObject(text) === undefined ? firstProblem(errors, text) : undefined;
+  const found =
+    first &&
+    repaired(text, first, (masked) => {
+      const read = compose(masked);
+      return { read, problem: firstProblem(read.errors, masked) ?? read.rejected?.first };
+    });
+  if (found === undefined) return undefined;
+  const { root, problems, skipped } = convertTree(found.read.tree, text, found.mask);
+  if (skipped !== null) return undefined;
+  const all = [...problems, ...found.problems].sort((a, b) => a.span.start - b.span.start);
+  return { root, comments: found.read.comments, problems: all, template: false, skipped: null };
 }
 
 function readTemplate(text: string, base: number, mask: Mask): YamlDocument {

@@ -101,6 +101,19 @@ export function maskTemplates(text: string): Mask | undefined {
   return { text: masked, original: text, actions, hiddenLines };
 }
 
+/** Masks parts of a text, in any order. */
+export function maskOf(text: string, spans: readonly Span[]): Mask {
+  const sorted = [...spans].sort((a, b) => a.start - b.start);
+  let masked = '';
+  let at = 0;
+  for (const { start, end } of sorted) {
+    masked += text.slice(at, start) + FILL.repeat(end - start);
+    at = end;
+  }
+  const actions = sorted.map((span) => ({ text: text.slice(span.start, span.end), span }));
+  return { text: masked + text.slice(at), original: text, actions, hiddenLines: [] };
+}
+
 /** Masks envsubst's `${VAR}`. Undefined if the text contains none. */
 export function maskVariables(text: string): Mask | undefined {
   const actions: TemplateAction[] = [];

@@ -1,0 +1,70 @@
+import type { YamlProblem } from './node.ts';
+import type { Span } from './span.ts';
+import { type Mask, maskOf } from './template.ts';
+
+/** A reading of a text: its errors as problems, in their order. */
+interface Reading<T> {
+  readonly read: T;
+  readonly problem: YamlProblem | undefined;
+}
+
+/** A text without the values that are errors of syntax. */
+export interface Repaired<T> {
+  readonly read: T;
+  readonly mask: Mask;
+  readonly problems: readonly YamlProblem[];
+}
+
+/** Longer texts are data, and each attempt reads all of it. */
+const maxLength = 200_000;
+
+/** With more errors, the file is no manifest that someone is editing. */
+const maxErrors = 5;
+
+/**
+ * Reads a text again without the value at its error: `image: "a` or `args: [x]]`. If the rest is valid, its structure is certain, and only that value
+ * is unknown. Undefined if the error is elsewhere, such as in the indentation, or if more than one line is part of it.
+ */
+export function repaired<T>(
+  text: string,
+  first: YamlProblem,
+  readAgain: (masked: string) => Reading<T>,
+): Repaired<T> | undefined {
+  if (text.length > maxLength) return undefined;
+  let spans: readonly Span[] = [];
+  let problems: readonly YamlProblem[] = [];
+  let problem = first;
+  for (let count = 0; count < maxErrors; count += 1) {
+    const span = brokenValue(text, problem.span.start);
+    if (span === undefined || spans.some(({ start }) => start === span.start)) return undefined;
+    // An earlier error is the cause of a later one, as a quote that ends at the start of the next text.
+    const isCause = spans.some(({ start }) => start > span.start);
+    spans = isCause ? [span] : [...spans, span];
+    problems = [...(isCause ? [] : problems), local(problem)];
+    const mask = maskOf(text, spans);
+    const { read, problem: next } = readAgain(mask.text);
+    if (next === undefined) return { read, mask, problems };
+    problem = next;
+  }
+  return undefined;
+}
+
+/** What is open on its own line says nothing about other keys of its mapping; in other lines, a second key may be hidden. */
+function local(problem: YamlProblem): YamlProblem {
+  return /^(?:Unclosed|Unexpected [\]}])/.test(problem.message) ? { ...problem, isLocal: true } : problem;
+}
+
+/** The value on the line of an error, behind its key or the dash of its item. */
+function brokenValue(text: string, at: number): Span | undefined {
+  const line = Math.max(text.lastIndexOf('\n', at - 1), text.lastIndexOf('\r', at - 1)) + 1;
+  const [written = ''] = /^[^\r\n]*/.exec(text.slice(line, line + maxLine)) ?? [];
+  const before = (keyed.exec(written) ?? item.exec(written))?.[0];
+  const end = written.trimEnd().length;
+  if (before === undefined || before.length >= end || written.length === maxLine || at - line < before.trimEnd().length)
+    return undefined;
+  return { start: line + before.length, end: line + end };
+}
+
+const maxLine = 5000;
+const keyed = /^[ ]*(?:- +)*(?:[A-Za-z_][\w./-]*|"[\w./-]+"|'[\w./-]+'): +(?=[^\s|>&#])(?![[{]\s*$)/;
+const item = /^[ ]*(?:- +)+(?=["'[{@`%!*,])/;
