@@ -108,7 +108,9 @@ function parseInput(
   const root = rootCursor(document.root);
   const certain = Math.min(...document.problems.filter(isUnreadable).map(({ span }) => document.base + span.start));
   // Each with the value that it is part of.
-  const broken = document.problems.filter(({ readable }) => readable !== true).map((one) => shiftSpan(one.span, document.base));
+  const broken = document.problems
+    .filter(({ readable }) => readable !== true)
+    .map((one) => shiftSpan(one.span, document.base));
   const { values, problems: wrong } = readInput(toPlain(document.root), configSchema);
   for (const { message, path, atKey, level, near = [] } of [...wrong, ...checkValues(values, sheet)]) {
     const cursor = getIn(root, ...path) ?? root;

@@ -13,6 +13,10 @@ function problems(text: string): string[] {
 }
 
 const conflict = 'Unresolved merge conflict; choose one side and remove the marker lines';
+const diff = 'This line is of a diff; remove the lines that begin with -, and the + at the start of the others';
+const mail = 'This line is quoted as in a mail; remove the > at the start of each line';
+const misaligned = 'The indentation matches no line above; align the line with the lines around it';
+const glued = 'A line break is missing after ---; write it on its own line';
 const fence = 'Markdown fence around the YAML; keep only the lines between the fences';
 const separator = 'Documents are separated by a line of three hyphens without indentation: ---';
 
@@ -23,6 +27,11 @@ const noItem = 'This line is not part of any list item; align it with the lines 
 
 describe('a line that is not YAML is named, wherever the reader gives up', () => {
   test.each([
+    ['a:\n  b: 1\n-  c: 1\n+  c: 2\n', `3 ${diff} [-  c: 1]`],
+    ['a:\n  b: 1\n+  c: 2\n  d: 1\n', `3 ${diff} [+  c: 2]`],
+    ['> apiVersion: v1\n> kind: Pod\n', `1 ${mail} [> apiVersion: v1]`],
+    ['a:\n    - b: 1\n      c: 2\n   - b: 3\n', `4 ${misaligned} [- b: 3]`],
+    ['apiVersion: v1\nkind: Pod\n---apiVersion: v1\nkind: Pod\n', `3 ${glued} [---apiVersion: v1]`],
     ['a: 1\n<<<<<<< HEAD\nb: 1\n=======\nb: 2\n>>>>>>> topic\n', `2 ${conflict} [<<<<<<< HEAD]`],
     ['a: 1\r\n=======\r\nb: 2\r\n>>>>>>> topic\r\n', `2 ${conflict} [=======]`],
     ['{{- if .Values.a }}\nb: 1\n<<<<<<< HEAD\n{{- end }}\n', `3 ${conflict} [<<<<<<< HEAD]`],

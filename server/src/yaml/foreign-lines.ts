@@ -11,6 +11,8 @@ export function foreignLine(text: string, errorStart: number): YamlProblem | und
     heredoc(text, errorStart) ??
     firstCommand(text) ??
     lineOf(text, diffHeader) ??
+    lineOf(text, diffLine) ??
+    lineOf(text, mailLine) ??
     lineOf(text, fence)
   );
 }
@@ -56,6 +58,15 @@ const conflict: Foreign = {
 const diffHeader: Foreign = {
   line: /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@[^\r\n]*$/m,
   message: 'This is a diff, not YAML; apply it to the manifest with `git apply`',
+};
+/** `+  name: a`, which is neither an item of a list nor a key, and the line `-  name: b` above it. */
+const diffLine: Foreign = {
+  line: /^(?:-[ \t]+[^\s#][^\r\n]*(?=\n\+[ \t]+\S)|\+[ \t]+[^\r\n:]*:(?: [^\r\n]*)?$)/m,
+  message: 'This line is of a diff; remove the lines that begin with -, and the + at the start of the others',
+};
+const mailLine: Foreign = {
+  line: /^> ?(?:apiVersion|kind|metadata|---)[^\r\n]*$/m,
+  message: 'This line is quoted as in a mail; remove the > at the start of each line',
 };
 const fence: Foreign = {
   line: /^(?:```|~~~)[^\r\n]*$/m,

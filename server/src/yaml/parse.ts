@@ -14,7 +14,7 @@ import { repaired } from './repaired.ts';
 import { type Scan, startScan } from './scanned.ts';
 import type { Span } from './span.ts';
 import { type DocumentText, endBeforeObject, omittedLines, splitDocuments } from './split.ts';
-import { lostObject, streamProblems } from './stream-problems.ts';
+import { gluedDashes, lostObject, streamProblems } from './stream-problems.ts';
 import { type Mask, maskStandIns, maskTemplates, maskVariables } from './template.ts';
 
 export { checkLimits, objectsReason } from './limits.ts';
@@ -62,7 +62,7 @@ export function parseDocument(text: string, base: number, quick = readQuick): Ya
   const document = readDocument(source, base, quick);
   const own = source === text ? document : { ...document, text, problems: document.problems.map(explained) };
   const read = text.includes('#@') ? withYttCode(own) : own;
-  const illegal = read.template || read.skipped !== null ? undefined : illegalCharacter(text);
+  const illegal = read.template || read.skipped !== null ? undefined : (illegalCharacter(text) ?? gluedDashes(text));
   // What follows from it is no error of its own.
   const problems = illegal === undefined ? read.problems : [...problemsBefore(illegal, read.problems), illegal];
   if (!read.template) markDoubtful(read.root, text, problems);

@@ -18,7 +18,8 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
   const { code, message } = first;
   const pos = [behindComments(text, first.pos[0]), first.pos[1]] as const;
   // The error of an indentation is where the text of its line begins.
-  const indented = code === 'BAD_INDENT' || message.startsWith('Sequence item without');
+  const isItem = code === 'BLOCK_AS_IMPLICIT_KEY' && startsItem(text, pos[0]);
+  const indented = code === 'BAD_INDENT' || isItem || message.startsWith('Sequence item without');
   const shift = indented ? (/^[ \t]*/.exec(text.slice(pos[0], pos[0] + 500))?.[0].length ?? 0) : 0;
   const span = placeOf([pos[0] + shift, Math.max(pos[0] + shift, pos[1])], text);
 
@@ -114,12 +115,14 @@ function deeperLine(text: string, span: Span): Span | undefined {
 function sentence(code: string, message: string, text: string, span: Span): string {
   switch (code) {
     case 'BAD_INDENT':
-      return 'The indentation matches no line above; align the line with the lines around it';
+      return misaligned;
     case 'MULTILINE_IMPLICIT_KEY':
       if (/^[\w.-]{1,63}:[^\s:/]/.test(text.slice(span.start, span.start + 70)))
         return 'A space is missing after the colon; add it, or quote the text';
       return 'Not a `key: value` pair; add the missing colon, or indent or quote the text';
     case 'BLOCK_AS_IMPLICIT_KEY':
+      // A list item below the value that it continues.
+      if (startsItem(text, span.start)) return misaligned;
       return 'Second `: ` on one line; quote the value or start a new line';
     case 'BLOCK_IN_FLOW':
       return 'Indented YAML inside brackets; close the bracket or use brackets here too';
@@ -145,6 +148,14 @@ function sentence(code: string, message: string, text: string, span: Span): stri
       return unexpected(message, text, span);
   }
 }
+
+/** Whether an item of a list begins on the line of an offset, at it or after it. */
+function startsItem(text: string, at: number): boolean {
+  const line = text.lastIndexOf('\n', at - 1) + 1;
+  return /^[ \t]*$/.test(text.slice(line, Math.min(at, line + 500))) && /^[ \t]*- /.test(text.slice(at, at + 500));
+}
+
+const misaligned = 'The indentation matches no line above; align the line with the lines around it';
 
 function missing(message: string): string {
   if (message.startsWith('Implicit map keys') || message.startsWith('Implicit keys')) {

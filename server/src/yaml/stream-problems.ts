@@ -22,6 +22,15 @@ function textAfterDashes(text: string): YamlProblem | undefined {
   return { message: 'kubectl rejects text after `---`; move it to the next line', span, readable: true };
 }
 
+/** `---apiVersion: v1`: to YAML, a key of the object above. */
+export function gluedDashes(text: string): YamlProblem | undefined {
+  if (!text.includes('\n---') && !text.startsWith('---')) return undefined;
+  const found = /^-{3}(?=(?:apiVersion|kind|metadata):(?:\s|$))[^\r\n]*/m.exec(text);
+  if (found === null) return undefined;
+  const span = { start: found.index, end: found.index + found[0].trimEnd().length };
+  return { message: 'A line break is missing after ---; write it on its own line', span };
+}
+
 /** The first line that starts with %, before the `---`. */
 function directive(text: string): YamlProblem | undefined {
   const found = /^\uFEFF?(?:[ \t\r]*(?:#[^\n]*)?\n){0,100}(%(\S*)[ \t]*([^\s#]*)[^\n]*)/.exec(text);
