@@ -30,7 +30,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * Kueue admits a workload only if its ClusterQueue has a quota for every resource that the workload requests. If `coveredResources` lacks
  * one of them, the workload stays suspended, and no pod exists whose events could show why.
  *
- * Kueue rejects a ClusterQueue whose flavors do not list the same resources in the same order as `coveredResources`. A queue without a
+ * Kueue rejects a ClusterQueue whose flavors do not list the same resources in the same order as `coveredResources`, or lend more than their quota. A queue without a
  * `namespaceSelector` takes workloads from no namespace: only an empty selector means all of them. Recent versions of Volcano reject a
  * queue whose `deserved` or `guarantee` is above its `capability`; earlier ones never give it more than that.
  *
@@ -149,6 +149,7 @@ export default defineRule({
     const quotas = placesAt(root, 'spec.resourceGroups.*.flavors.*.resources.*.name').map(asText);
     if (!mayConcernAccelerators([...groups.flatMap(({ covered }) => covered ?? []), ...quotas].join(' '))) return;
     checkCohort(root, context);
+    checkLending(root, context);
     const conflict = preemptionConflict(root);
     if (conflict !== undefined)
       context.report({ message: conflict.problem, span: spanOf(conflict.at), severity: 'error' });
@@ -194,6 +195,21 @@ function checkCohort(root: Cursor, { report, document }: RuleContext): void {
         fixes: () => [fix(`Remove ${limit}`, 'unsafe', removeKey(document, at))],
       });
     }
+  }
+}
+
+/** A flavor cannot lend more than it has. */
+function checkLending(root: Cursor, { report }: RuleContext): void {
+  for (const resource of placesAt(root, 'spec.resourceGroups.*.flavors.*.resources.*')) {
+    const [lent, nominal] = [getIn(resource, 'lendingLimit'), getIn(resource, 'nominalQuota')];
+    if (lent === undefined || nominal === undefined) continue;
+    const [most, quota] = [lowerQuantity(lent), lowerQuantity(nominal)];
+    if (most.value === null || quota.value === null || most.value <= quota.value) continue;
+    report({
+      message: `lendingLimit ${shorten(most.text, 20)} is above nominalQuota ${shorten(quota.text, 20)}: Kueue rejects the queue`,
+      span: spanOf(lent),
+      severity: 'error',
+    });
   }
 }
 
