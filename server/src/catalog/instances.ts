@@ -63,7 +63,9 @@ export function maxGpusPerInstance(gpu: string): number | undefined {
 
 const maxByGpu = lazy(() => {
   const most = new Map<string, number>();
-  for (const { gpu, gpuCount } of allInstanceTypes())
-    if (gpu !== null && gpuCount !== null) most.set(gpu, Math.max(gpuCount, most.get(gpu) ?? 0));
+  for (const stored of storedInstances.instances) {
+    const [gpu, count] = [stored[2], stored[3]];
+    if (gpu !== null && count !== null) most.set(gpu, Math.max(count, most.get(gpu) ?? 0));
+  }
   return most;
 });

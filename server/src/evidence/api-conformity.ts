@@ -53,7 +53,7 @@ export function scalarProblem(
   custom: boolean,
 ): ScalarProblem | undefined {
   // Not a value of its own, but a variable of an older kustomize or of a pipeline.
-  if (type.form !== 'string' && /^\$\([\w.-]+\)$/.test(source)) return undefined;
+  if (type.form !== 'string' && source.startsWith('$(') && /^\$\([\w.-]+\)$/.test(source)) return undefined;
   switch (type.form) {
     case 'string':
       return typeof value === 'string' ? undefined : 'not-string';

@@ -60,9 +60,11 @@ export const apiProblems: (manifest: Manifest) => readonly ApiProblem[] = once(
     const { node } = root;
     if (node.kind === 'map' && node.entries.filter(({ key }) => key === 'kind').length > 1) return [];
     const type = apiKind(apiVersion, kind);
-    if (type === undefined || !(concernsAccelerators(node, type) || joinsCluster(root, type))) return [];
+    if (type === undefined) return [];
     const custom = isCustomType(type);
+    // Nearly all objects conform: the other conditions are only for the rest.
     if (isNamed(root) && conforms(node, { form: 'object', name: type }, custom)) return [];
+    if (!(concernsAccelerators(node, type) || joinsCluster(root, type))) return [];
     const walk: Walk = { partial: isPatch(root), found: [], text: document.text, custom };
     const holder: ApiHolder = { at: root, type, above: undefined };
     visitObject(holder, walk);

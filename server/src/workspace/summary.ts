@@ -55,41 +55,74 @@ export interface FileSummary {
 
 /** What other files can look up about a document. The text is read, and the document parsed, only when something asks. */
 export function summarizeDocument(text: string, document: () => YamlDocument, options: FactsOptions): DocumentSummary {
-  const kinds = lazy(() => kindsIn(text));
-  const manifests = lazy(() => lowerManifests(document()));
-  return {
-    get kinds() {
-      return kinds();
-    },
-    objects: lazy(() => [
-      ...headerIn(text, kinds(), manifests()[0]),
-      ...(kinds().has(kustomizationKind) ? overlayObjects(document()) : []),
-      ...(kinds().has(sharingKind) ? sharingOfCharts(document(), manifests()) : []),
-      ...manifests().flatMap((manifest): readonly ObjectSummary[] => {
-        const { kind, namespace, apiVersion, root } = manifest;
-        const slash = apiVersion.indexOf('/');
-        const group = slash < 0 ? '' : apiVersion.slice(0, slash);
-        if (kinds().has(kind) && listsPools(group)) return [poolsIn(manifest, group, options)];
-        const name = getIn(root, 'metadata', 'name');
-        const gangs = kinds().has(gangKind) ? membersIn(manifest, options) : [];
-        // Skip objects whose name is not literal in the text: files are parsed only for names that occur in them.
-        if (!kinds().has(kind) || name === undefined) return gangs;
-        // An installer counts whatever its name is.
-        const isUnnamed = manifest.name === null || name.node.kind !== 'scalar' || name.node.templated;
-        if (isUnnamed && !installerKinds.has(kind)) return gangs;
-        if (isUnnamed) return [{ group, namespace, name: '', span: spanOf(name), kind, facts: () => null }, ...gangs];
-        const facts = lazy(() => factsOf(manifest, options));
-        const own = { group, namespace, name: manifest.name ?? '', span: spanOf(name) };
-        const sharing = kind === 'ConfigMap' && kinds().has(sharingKind) ? sharingConfigs(manifest) : [];
-        if (sharing.length === 0) return [{ ...own, kind, facts }, ...gangs];
-        return [
-          { ...own, kind, facts },
-          { ...own, kind: sharingKind, facts: () => ({ type: 'sharing', facts: sharing }) },
-        ];
-      }),
-    ]),
-    references: lazy(() => manifests().flatMap(referencesOf)),
-  };
+  return new LazySummary(text, document, options);
+}
+
+// A class, because its functions are shared: a long file has thousands of documents.
+
+class LazySummary implements DocumentSummary {
+  readonly #text: string;
+  readonly #document: () => YamlDocument;
+  readonly #options: FactsOptions;
+  #kinds: ReadonlySet<string> | undefined;
+  #manifests: readonly Manifest[] | undefined;
+  #objects: readonly ObjectSummary[] | undefined;
+  #references: readonly Reference[] | undefined;
+
+  constructor(text: string, document: () => YamlDocument, options: FactsOptions) {
+    this.#text = text;
+    this.#document = document;
+    this.#options = options;
+  }
+
+  get kinds(): ReadonlySet<string> {
+    this.#kinds ??= kindsIn(this.#text);
+    return this.#kinds;
+  }
+
+  get #lowered(): readonly Manifest[] {
+    this.#manifests ??= lowerManifests(this.#document());
+    return this.#manifests;
+  }
+
+  objects(): readonly ObjectSummary[] {
+    this.#objects ??= [
+      ...headerIn(this.#text, this.kinds, this.#lowered[0]),
+      ...(this.kinds.has(kustomizationKind) ? overlayObjects(this.#document()) : []),
+      ...(this.kinds.has(sharingKind) ? sharingOfCharts(this.#document(), this.#lowered) : []),
+      ...this.#lowered.flatMap((manifest) => objectsOf(manifest, this.kinds, this.#options)),
+    ];
+    return this.#objects;
+  }
+
+  references(): readonly Reference[] {
+    this.#references ??= this.#lowered.flatMap(referencesOf);
+    return this.#references;
+  }
+}
+
+/** @param kinds those that the text may have */
+function objectsOf(manifest: Manifest, kinds: ReadonlySet<string>, options: FactsOptions): readonly ObjectSummary[] {
+  const { kind, namespace, apiVersion, root } = manifest;
+  const slash = apiVersion.indexOf('/');
+  const group = slash < 0 ? '' : apiVersion.slice(0, slash);
+  if (kinds.has(kind) && listsPools(group)) return [poolsIn(manifest, group, options)];
+  const name = getIn(root, 'metadata', 'name');
+  const gangs = kinds.has(gangKind) ? membersIn(manifest, options) : [];
+  // Skip objects whose name is not literal in the text: files are parsed only for names that occur in them.
+  if (!kinds.has(kind) || name === undefined) return gangs;
+  // An installer counts whatever its name is.
+  const isUnnamed = manifest.name === null || name.node.kind !== 'scalar' || name.node.templated;
+  if (isUnnamed && !installerKinds.has(kind)) return gangs;
+  if (isUnnamed) return [{ group, namespace, name: '', span: spanOf(name), kind, facts: () => null }, ...gangs];
+  const facts = lazy(() => factsOf(manifest, options));
+  const own = { group, namespace, name: manifest.name ?? '', span: spanOf(name) };
+  const sharing = kind === 'ConfigMap' && kinds.has(sharingKind) ? sharingConfigs(manifest) : [];
+  if (sharing.length === 0) return [{ ...own, kind, facts }, ...gangs];
+  return [
+    { ...own, kind, facts },
+    { ...own, kind: sharingKind, facts: () => ({ type: 'sharing', facts: sharing }) },
+  ];
 }
 
 const installerKinds: ReadonlySet<string> = new Set(kindsFor('installer'));

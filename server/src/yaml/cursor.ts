@@ -126,13 +126,14 @@ export function childAt(cursor: Cursor, step: string | number): Cursor | undefin
     return item && ofItem(cursor, item, step);
   }
   if (node.kind !== 'map') return undefined;
-  if (node.entries.length > indexThreshold) {
+  const written = node.entries;
+  if (written.length > indexThreshold) {
     const entry = entriesByKey(node).get(step);
     return entry && ofEntry(cursor, entry);
   }
   // Of duplicate keys the last value counts, as in the Kubernetes decoder.
-  for (let index = node.entries.length - 1; index >= 0; index--) {
-    const entry = node.entries[index];
+  for (let index = written.length - 1; index >= 0; index--) {
+    const entry = written[index];
     if (entry?.key === step) return ofEntry(cursor, entry);
   }
   return undefined;

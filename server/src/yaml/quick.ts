@@ -82,6 +82,8 @@ function collection(reader: Reader, parent: number): YamlNode {
   return mapping(reader, reader.column);
 }
 
+// The lists of nodes are copied when they are complete: a list that grows has room for 16 more, which would stay with the document.
+
 /** The entries whose keys are at the column, starting at the first key. */
 function mapping(reader: Reader, column: number): YamlNode {
   const start = reader.at;
@@ -102,7 +104,7 @@ function mapping(reader: Reader, column: number): YamlNode {
   } while (reader.column === column);
   if (reader.column > column) giveUp();
   reader.depth--;
-  return { kind: 'map', entries, flow: false, incomplete, span: { start, end } };
+  return { kind: 'map', entries: entries.slice(), flow: false, incomplete, span: { start, end } };
 }
 
 /** The items whose dashes are at the column, starting at the first dash. */
@@ -120,7 +122,7 @@ function sequence(reader: Reader, column: number): YamlNode {
   } while (reader.column === column && isDash(reader));
   if (reader.column > column) giveUp();
   reader.depth--;
-  return { kind: 'seq', items, flow: false, incomplete: false, span: { start, end } };
+  return { kind: 'seq', items: items.slice(), flow: false, incomplete: false, span: { start, end } };
 }
 
 /** Reads the value after a key's colon or an item's dash, and moves to the text that follows. */
