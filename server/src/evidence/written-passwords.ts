@@ -79,8 +79,11 @@ const settings = new RegExp(
   'i',
 );
 
+/** Most names end otherwise, and need no longer patterns. */
+const lastWord = /(?:word|wd|phrase|key|secret|pass)$/i;
+
 function isPasswordName(name: string): boolean {
-  return passwordName.test(name) && !settings.test(name);
+  return lastWord.test(name) && passwordName.test(name) && !settings.test(name);
 }
 
 const placeholder = partOf(

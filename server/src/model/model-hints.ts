@@ -271,8 +271,9 @@ function argumentHints({ manifest: { root }, pod, containers }: HintSource): rea
 
 /** `GPU_TYPE=l40s`, `INSTANCE_TYPE=g5.2xlarge`. */
 function variableHint(name: string, value: string): readonly NamedModels[] {
+  if (!mayNameGpu(value)) return [];
   const isMachine = machineField.test(name);
-  if (!mayNameGpu(value) || !(isMachine || isAboutDevices(name))) return [];
+  if (!isMachine && !isAboutDevices(name)) return [];
   return hint(isMachine ? modelsOnMachine(name, value) : modelsInList(value), 'argument', `${name}=${value}`);
 }
 

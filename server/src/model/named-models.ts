@@ -109,17 +109,18 @@ export function isOneCard(models: readonly GpuModel[]): boolean {
 
 /** The models of the machines that a text mentions. */
 export function machinesMentioned(text: string): readonly GpuModel[] {
+  const lower = text.toLowerCase();
   // Most texts mention none, and a search is several times as fast as a list of matches.
-  if (text.search(machineName) === -1) return [];
-  return [...new Set([...text.matchAll(machineName)].flatMap(([name]) => machineModels(name)))];
+  if (lower.search(machineName) === -1) return [];
+  return [...new Set([...lower.matchAll(machineName)].flatMap(([name]) => machineModels(name)))];
 }
 
-/** Instance types: AWS, Azure, Oracle Cloud, Google Cloud. */
+/** Instance types: AWS, Azure, Oracle Cloud, Google Cloud; in lower case. */
 const machineName = either(
-  /\b(?:ml\.)?[a-z]{1,3}\d[a-z\d]{0,3}(?:-[a-z]\d{3})?\.(?:\d{0,3}x?large|metal)\b/gi,
-  /\bstandard_n[a-z]\w{3,40}\b/gi,
-  /\b[bv]m\.gpu[\w.-]{2,20}\b/gi,
-  /\b(?:a[234]x?|g[24]|ct\w{2,3})-[a-z]{3,10}-\d{1,3}[gt]?\b/gi,
+  /\b(?:ml\.)?[a-z]{1,3}\d[a-z\d]{0,3}(?:-[a-z]\d{3})?\.(?:\d{0,3}x?large|metal)\b/g,
+  /\bstandard_n[a-z]\w{3,40}\b/g,
+  /\b[bv]m\.gpu[\w.-]{2,20}\b/g,
+  /\b(?:a[234]x?|g[24]|ct\w{2,3})-[a-z]{3,10}-\d{1,3}[gt]?\b/g,
 );
 
 /** Labels and annotations on the pods or their object that name a model: `nvidia.com/use-gputype: A100,V100`, `gpu-type: h100`. */
