@@ -8,6 +8,7 @@ import { countWhere } from '../yaml/document-marks.ts';
 import type { YamlDocument, YamlProblem } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import { rules as everyRule } from './index.ts';
+import { ReportedFinding } from './reported-finding.ts';
 import type { DocumentContext, Finding, Report, Rule, RuleNumbers, RulesOptions, Severity } from './rule.ts';
 import { applySuppressions, type SuppressionUse } from './suppressions.ts';
 
@@ -245,7 +246,7 @@ function reporter(walk: Walk, workload: Workload | null, container: string | nul
   return (report: Report): void => {
     const { current } = walk;
     if (current === undefined) throw new Error('a rule may report only while it runs');
-    const { id, rule, severity } = current;
+    const { id, rule } = current;
     walk.counted += 1;
     if (walk.counted > mostFindings) {
       walk.endless.add(id);
@@ -254,23 +255,9 @@ function reporter(walk: Walk, workload: Workload | null, container: string | nul
     // The lines after a syntax error may have the request.
     if ((rule.aboutMissingRequest || rule.aboutPlace) && walk.input.document.problems.some(isUnreadable)) return;
     if (rule.aboutMissingRequest && workload && getsDevicesFromOverlay(workload, walk.input.crossReferences)) return;
-    let fixes: readonly Fix[] | undefined;
-    const finding: Finding = {
-      rule: id,
-      topic: report.topic ?? rule.topic,
-      severity: severity ?? report.severity ?? rule.severity,
-      message: report.message,
-      span: report.span,
-      workload,
-      container,
-      get fixes() {
-        // Fixes of some would only bring out others.
-        fixes ??= walk.endless.has(id) ? [] : fixesOf(walk, id, report);
-        return fixes;
-      },
-      saving: report.saving ?? null,
-      oncePerFile: report.oncePerFile ?? false,
-    };
+    // Fixes of some would only bring out others.
+    const fixes = () => (walk.endless.has(id) ? [] : fixesOf(walk, id, report));
+    const finding = new ReportedFinding(current, report, { workload, container }, fixes);
     walk.found.push(finding);
     if (rule.yields) walk.covered.set(finding, report.covers ?? report.span);
   };

@@ -106,9 +106,10 @@ export function createKindIndex<T extends Place>(
   }
 
   function loadNaming(name: string | undefined): void {
-    loadAll(waiting.values());
+    if (waiting.size > 0) loadAll(waiting.values());
+    if (unread.size === 0) return;
     if (name === undefined) loadAll(unread.values());
-    else if (unread.size > 0) loadAll([...(namesUnread().get(name) ?? [])].map((key) => unread.get(key)));
+    else loadAll([...(namesUnread().get(name) ?? [])].map((key) => unread.get(key)));
   }
 
   return {

@@ -120,9 +120,8 @@ export class Workspace {
    * @param name a name that must occur in a file; files known not to contain it are not read. Without a name, all files are read
    */
   objects(kind: string, wordOf: WordOf<Found>, word: string, name?: string): PlaceIndex<Found> {
-    const find = () => this.#index(kind).find(wordOf, word, name);
-    const found = find();
-    this.#watch(() => find() === found);
+    const found = this.#index(kind).find(wordOf, word, name);
+    this.#watch(() => this.#index(kind).find(wordOf, word, name) === found);
     return found;
   }
 
@@ -149,7 +148,11 @@ export class Workspace {
     const before = this.#watch;
     this.#watch = (isUnchanged) => checks.push(isUnchanged);
     try {
-      return { answer: lookUp(), isUnchanged: () => checks.every((isUnchanged) => isUnchanged()) };
+      const answer = lookUp();
+      const [first] = checks;
+      // Most lookups are one question, and its check is kept as it is.
+      const isOne = first !== undefined && checks.length === 1;
+      return { answer, isUnchanged: isOne ? first : allOf(checks) };
     } finally {
       this.#watch = before;
     }
@@ -191,6 +194,10 @@ export class Workspace {
       index.change(key, after?.summary.kinds.has(kind) ? after : undefined);
     }
   }
+}
+
+function allOf(checks: readonly (() => boolean)[]): () => boolean {
+  return () => checks.every((isUnchanged) => isUnchanged());
 }
 
 /** The pseudo kind under which lookups depend on the connected cluster. */
