@@ -74,6 +74,7 @@ const readings = table<(value: string) => string | undefined>({
     /^(?:true|yes|gpu)$/i.test(value) || gpusNamed(value, true).some(({ vendor }) => vendor === 'nvidia')
       ? 'nvidia'
       : undefined,
+  'cloud.google.com/gke-spot': (value) => (/^(?:yes|on|1|enabled|spot)$/i.test(value) ? 'true' : undefined),
   'nvidia.com/gpu.present': (value) => (/^(?:yes|on|1|enabled)$/i.test(value) ? 'true' : undefined),
   'karpenter.k8s.aws/instance-category': gpuCategory,
   'eks.amazonaws.com/instance-category': gpuCategory,

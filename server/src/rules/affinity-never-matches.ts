@@ -3,6 +3,7 @@ import { oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { gigabyteEffect, isComparison, isMebibyteLabel, isNumberLabel } from '../evidence/number-labels.ts';
 import { wantedLabels } from '../evidence/pod-selectors.ts';
 import { isPodSpec, isWholePod } from '../evidence/rejection.ts';
+import { undoneExclusion } from '../evidence/undone-exclusions.ts';
 import { hasAffinityOrSpread, isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import type { PodSet, Selector } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -30,7 +31,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * `Gt` and `Lt` compare whole numbers only. With "40Gi" or "1.5", the API server accepts the pod, and no node matches: it stays Pending.
  * The label nvidia.com/gpu.memory is in MiB, without a unit, so "40" is less than any GPU has. Hostnames are lowercase, and a node has its name in
  * kubernetes.io/hostname, not in nodeName. GKE labels spot nodes with `gke-spot: "true"`, and other nodes not with "false". An anti-affinity that should spread the pods of a job but selects another
- * job's name spreads nothing, and neither does a constraint without a selector: a selector that is absent matches no pods.
+ * job's name spreads nothing, and neither does a constraint without a selector: a selector that is absent matches no pods. Node selector terms are alternatives, so a `NotIn` in its own term excludes nothing that another term lets in.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -194,6 +195,13 @@ function checkTerms(podSet: PodSet, context: PodSetContext): void {
       });
     }
   }
+  const undone = undoneExclusion(podSet.pod);
+  if (undone !== undefined)
+    report({
+      message:
+        'Terms are alternatives: a node that this NotIn excludes can match another term; write the expressions in one term',
+      span: spanOf(getIn(undone, 'operator') ?? undone),
+    });
   for (const expression of placesAt(podSet.pod, preferred)) {
     for (const value of wrongNumbers(expression))
       report({ message: `${said(expression, value)}: the scheduler cannot place the pod`, span: spanOf(value) });

@@ -280,7 +280,7 @@ const otherPrograms = wordSet(
   'linuxserver/qbittorrent linuxserver/sonarr linuxserver/radarr linuxserver/prowlarr linuxserver/bazarr linuxserver/sabnzbd',
   'filebrowser/filebrowser portainer/portainer-ce',
   'heartexlabs/label-studio mlflow/mlflow dpage/pgadmin4 confluentinc/cp-kafka langgenius/dify-api cvat/server cvat/ui nodered/node-red vaultwarden/server gitea/gitea',
-  'prom/alertmanager prom/node-exporter kiwigrid/k8s-sidecar fluent/fluent-bit fluent/fluentd grafana/promtail grafana/loki',
+  'git-sync/git-sync locustio/locust grafana/k6 prom/alertmanager prom/node-exporter kiwigrid/k8s-sidecar fluent/fluent-bit fluent/fluentd grafana/promtail grafana/loki',
   'grafana/alloy otel/opentelemetry-collector otel/opentelemetry-collector-contrib timberio/vector',
 );
 
