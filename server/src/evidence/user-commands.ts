@@ -1,8 +1,7 @@
 import { isBareImage } from '../catalog/image-programs.ts';
 import { imageParts } from '../catalog/images.ts';
 import { either, oneOf, wordSet } from '../catalog/word-patterns.ts';
-import { allCommands, baseName, type SimpleCommand, type Word } from '../command/shell.ts';
-import { commandLineOf } from '../model/process-input.ts';
+import { allCommands, baseName, type SimpleCommand, type Statement, type Word } from '../command/shell.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { getIn, isIncomplete, isTemplated, isUnseen } from '../yaml/cursor.ts';
 import { knowsUser, otherUser, runsAsRoot, userSetting } from './root-images.ts';
@@ -12,17 +11,16 @@ import { writtenNumber } from './written.ts';
 export interface UserProblem {
   /** Its first word, and the one that says what it does. */
   readonly words: readonly [Word, Word];
-  /** The user who may not run it; null: it refuses root. */
-  readonly user: string | null;
+  readonly message: string;
 }
 
-/** A quick test of the text. */
-export const mayDependOnUser = /\b(?:jupyter|apt|apt-get|yum|dnf|microdnf|apk)\b/;
-
 /** The first command that needs root without being it, or a notebook that refuses to run as root. */
-export function userProblem(container: Container, podSet: PodSet): UserProblem | undefined {
-  const { statements, complete } = commandLineOf(container);
-  if (!complete || !knowsUser(container, podSet)) return undefined;
+export function userProblem(
+  statements: readonly Statement[],
+  container: Container,
+  podSet: PodSet,
+): UserProblem | undefined {
+  if (!knowsUser(container, podSet)) return undefined;
   const commands = allCommands(statements);
   const user = userOf(container, podSet);
   const isRoot = user === undefined && isOfRoot(container, podSet);
@@ -30,7 +28,13 @@ export function userProblem(container: Container, podSet: PodSet): UserProblem |
   for (const [index, command] of commands.entries()) {
     if (commands[index + 1]?.after === '||') continue;
     const words = user === undefined ? notebook(command) : installation(command);
-    if (words !== undefined) return { words, user: user ?? null };
+    if (words === undefined) continue;
+    const [program, task] = words;
+    const message =
+      user === undefined
+        ? `${baseName(program.text)} refuses to run as root, the user of this container, without --allow-root: it exits`
+        : `${program.text} ${task.text} needs root, but the container runs as ${user}: it fails (permission denied)`;
+    return { words, message };
   }
   return undefined;
 }

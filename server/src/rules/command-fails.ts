@@ -8,11 +8,11 @@ import { pythonProblem } from '../command/python-syntax.ts';
 import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
 import { wrongSubcommand } from '../command/wrong-subcommand.ts';
+import { certainFailures, mayFailCertainly } from '../evidence/certain-failures.ts';
 import { wordsOfFailure } from '../evidence/failing-words.ts';
 import { readOnlyWrite } from '../evidence/read-only-writes.ts';
 import { repeatedClone } from '../evidence/repeated-clone.ts';
 import { runsAsWritten } from '../evidence/sole-server.ts';
-import { mayDependOnUser, userProblem } from '../evidence/user-commands.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { commandLineOf, commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
@@ -30,7 +30,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * A container has no terminal, so `apt-get install` without `-y` and `huggingface-cli login` without a token stop at their question. `conda activate` is a function that only interactive shells
  * load. The images of CUDA, PyTorch and Python have no lists of packages, so nothing is installed before `apt-get update`. In images of Debian and Ubuntu, `sh` is dash, which does not know `source`, `[[` or `pipefail`. `git clone` fails if the folder exists, as it does
- * on a volume after the first run. vLLM has no `server` command, and the newest `huggingface_hub` has replaced `huggingface-cli` with `hf`. From Ubuntu 23.04 and Debian 12, pip refuses to change the Python of the system. Volumes of ConfigMaps and Secrets are read-only, also for `chmod`. `apt-get` needs root, and Jupyter refuses to run as root without `--allow-root`. Where only `python3` is installed, `python` is not found, and `[-f` and `X = 1` are no commands. The program after such a command never starts, or starts without its environment.
+ * on a volume after the first run. vLLM has no `server` command, and the newest `huggingface_hub` has replaced `huggingface-cli` with `hf`. From Ubuntu 23.04 and Debian 12, pip refuses to change the Python of the system. Volumes of ConfigMaps and Secrets are read-only, also for `chmod`. `apt-get` needs root, and Jupyter refuses to run as root without `--allow-root`. `mount` and settings of the driver need a privileged container, and none runs systemd. pip finds no `sklearn`, and `torch==2.4.1+cu124` only in PyTorch's own index. `git clone` over SSH and `kaggle` need a key, which public images do not have. Where only `python3` is installed, `python` is not found, and `[-f` and `X = 1` are no commands. The program after such a command never starts, or starts without its environment.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -79,6 +79,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [conda activate](https://docs.conda.io/projects/conda/en/stable/dev-guide/deep-dives/activation.html)
  * - [Debian: the default shell](https://wiki.debian.org/Shell)
  * - [git clone](https://git-scm.com/docs/git-clone)
+ * - [PyTorch: installation](https://pytorch.org/get-started/locally/)
+ * - [PyPI: sklearn](https://pypi.org/project/sklearn/)
  * - [PEP 668: externally managed environments](https://peps.python.org/pep-0668/)
  */
 export default defineRule({
@@ -90,7 +92,7 @@ export default defineRule({
     checkPython(lines, context);
     checkSubcommands(container, context);
     checkClient(container, context);
-    checkUser(container, context);
+    checkCertain(container, context);
     checkShell(lines, container.at, context);
     if (!lines.some(({ value }) => hints.test(value)) || workload.role === 'infrastructure') return;
     if (!requestsAccelerators(podSet) || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
@@ -276,23 +278,18 @@ function checkClient(container: Container, { document, report }: PodSetContext):
   }
 }
 
-/** Reports commands that the user of the container may not run. */
-function checkUser(container: Container, { document, podSet, workload, report }: PodSetContext): void {
+/** Reports commands that fail whatever the container has. */
+function checkCertain(container: Container, { document, podSet, workload, report }: PodSetContext): void {
   const lines = [...container.command, ...container.args];
-  if (!lines.some(({ value }) => mayDependOnUser.test(value)) || workload.role === 'infrastructure') return;
+  if (!lines.some(({ value }) => mayFailCertainly.test(value)) || workload.role === 'infrastructure') return;
   if (workload.partial || !requestsAccelerators(podSet) || isUnseen(container.at)) return;
   if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
-  const found = userProblem(container, podSet);
-  const span = found && spanOfWords(document, lines, [...found.words]);
-  if (found === undefined || span === undefined) return;
-  const [program, task] = found.words;
-  report({
-    message:
-      found.user === null
-        ? `${baseName(program.text)} refuses to run as root, the user of this container, without --allow-root: it exits`
-        : `${program.text} ${task.text} needs root, but the container runs as ${found.user}: it fails (permission denied)`,
-    span,
-  });
+  const { statements, complete } = commandLineOf(container);
+  const text = [...lines.map(({ value }) => value), ...container.env.map(({ name }) => name)].join('\n');
+  for (const { words, message, goesOn } of complete ? certainFailures(statements, text, container, podSet) : []) {
+    const span = spanOfWords(document, lines, [...words]);
+    if (span !== undefined) report({ ...(goesOn && { severity: 'info' }), message, span });
+  }
 }
 
 /** A quick test of the text. */

@@ -19,7 +19,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * Names become DNS names and paths, so their characters and lengths are limited: lowercase letters, digits and "-", for most objects also ".".
  * Models and GPUs have other names: `llama-3.1` is not the name of a container, nor `Qwen2` that of a Deployment. Ports have at most 15
- * characters, CronJobs 52, Jobs and containers 63.
+ * characters, CronJobs 52, Jobs and containers 63. The API server does not check the names by which pods refer to Secrets, ConfigMaps and claims, but no object can have
+ * another one, so the pod never starts. The groups of a RayCluster become parts of the names of pods.
  *
  * ```yaml invalid
  * apiVersion: v1
