@@ -178,9 +178,20 @@ function checkNodeDns(url: ServiceUrl, home: string | null, { crossReferences: o
 function checkRequest(url: ServiceUrl, found: Referenced<ServiceFacts>, namespace: string | null, context: Context) {
   const { crossReferences: others, report } = context;
   const { scheme, where, service, port, path, span } = url;
-  const { ports, hasAddress, selects } = found.facts;
-  if (!hasAddress || ports === null || selects === null || !/^https?$/.test(scheme)) return;
+  const { ports, hasAddress, selects, targets, type } = found.facts;
+  if (ports === null || selects === null || !/^https?$/.test(scheme)) return;
   const usual = scheme === 'http' ? '80' : '443';
+  const asked = port ?? usual;
+  const isDirect = !hasAddress && type === 'ClusterIP' && targets?.every((one) => /^\d+$/.test(one));
+  if (isDirect && !targets?.includes(asked) && ports.some((one) => one.port === asked)) {
+    if (servesGpus(others, namespace, selects))
+      report({
+        message: `${where} uses port ${asked}, but Service ${shorten(service, 26)} is headless: its name leads to the pods, which listen on ${shorten(targets?.join(', ') ?? '', 26)}`,
+        span,
+      });
+    return;
+  }
+  if (!hasAddress) return;
   const isOther = !ports.some((one) => one.port === usual);
   if (port === undefined && isOther && servesGpus(others, namespace, selects)) {
     if (ports.some((one) => hasPort(url, one.port, context))) return;

@@ -1,7 +1,7 @@
 import { declaredPorts, listeningPort } from '../evidence/listening-port.ts';
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
 import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
-import type { PodSet } from '../model/workload.ts';
+import type { PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
   asBoolean,
@@ -96,6 +96,7 @@ export default defineRule({
       checkHostPorts(podSet, context);
       checkServers(podSet, context);
     }
+    if (runsInKnative(context.workload)) checkKnative(podSet, context);
     const template = podSet.pod.parent;
     if (podSet.name === 'head' && template !== undefined && keyOf(template) === 'template')
       checkRayHead(getIn(template.parent, 'rayStartParams'), context);
@@ -163,6 +164,34 @@ function checkServers({ containers, pod }: PodSet, { report, document }: PodSetC
       });
     owners.set(server.port, container.name);
   }
+}
+
+/** Whether Knative validates the containers: those of its own Services, and of InferenceServices that say so. */
+function runsInKnative({ apiVersion, manifest }: Workload): boolean {
+  const mode = getIn(manifest.root, 'metadata', 'annotations', 'serving.kserve.io/deploymentMode');
+  return (
+    apiVersion.startsWith('serving.knative.dev/') ||
+    (apiVersion.startsWith('serving.kserve.io/') && /^(?:Serverless|Knative)$/.test(asText(mode) ?? ''))
+  );
+}
+
+/** Knative takes one port, whose name is a protocol. https://github.com/knative/serving/blob/main/docs/runtime-contract.md#protocols-and-ports */
+function checkKnative({ pod }: PodSet, { report, document, workload }: PodSetContext): void {
+  const [first, second] = placesAt(pod, 'containers.*.ports.*');
+  const at = getIn(first, 'name');
+  const name = writtenText(at);
+  const effect = workload.apiVersion.startsWith('serving.kserve')
+    ? 'the predictor is never created'
+    : rejectionOf(workload);
+  if (at !== undefined && name !== undefined && name !== '' && !/^(?:h2c|http1)$/.test(name))
+    report({
+      message: `Knative allows only http1 and h2c as the name of a port, not ${shorten(name, 20)}: ${effect}`,
+      span: spanOf(at),
+      fixes: () => [fix('Change the name to http1', 'unsafe', replaceScalar(document, at, 'http1'))],
+    });
+  const other = second && (getIn(second, 'containerPort') ?? second);
+  if (other !== undefined && !document.template && !isRepeated(second))
+    report({ message: `Knative allows only one port in all containers: ${effect}`, span: spanOf(other) });
 }
 
 function checkHostPorts({ pod }: PodSet, { report, document, workload }: PodSetContext): void {

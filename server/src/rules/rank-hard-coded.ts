@@ -3,6 +3,7 @@ import { readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
 import { processInput } from '../evidence/launch.ts';
+import { configuredRank } from '../evidence/launcher-config.ts';
 import { fixedLocalRank } from '../evidence/local-rank.ts';
 import {
   assignedVariables,
@@ -277,8 +278,11 @@ function fixedRank(
       .filter(({ name }) => /^(?:PET_)?(?:NNODES|NUM_NODES|NUM_MACHINES)$|^WORLD_SIZE$/.test(name))
       .map(({ value }) => value),
   ];
-  if (!nodes.some((count) => several.test(count ?? '') && count !== '0')) return undefined;
   const lines = [...container.command, ...container.args];
+  const inFile = configuredRank(container);
+  const ofFile = inFile && spanOfWords(document, lines, inFile.words);
+  if (ofFile !== undefined) return { text: inFile?.text ?? '', span: ofFile, isFlag: true };
+  if (!nodes.some((count) => several.test(count ?? '') && count !== '0')) return undefined;
   const ranks = flags.filter((flag) => meaningOf(flag, 'node-rank') !== undefined);
   for (const flag of ranks) {
     // Each pod takes one of the branches of a script.
