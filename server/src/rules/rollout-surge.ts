@@ -73,7 +73,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * Below eight spare devices, unless the pods must run on one named node, and if maxUnavailable lets old pods stop first.
+ * Below eight spare devices, unless the pods must run on one named node or use a port of their node, and if maxUnavailable lets old pods stop first.
  *
  * ## Sources
  *
@@ -123,16 +123,25 @@ export default defineRule({
   },
 });
 
-/** Reports a port of the one node on which the pods must run, if more than one of them needs it. */
+/** Reports a port of the node that the new pod of a rollout needs while the old one has it, or several pods of one node. */
 function checkHostPort(podSet: PodSet, replicas: number, starts: boolean, { report }: RuleContext): boolean {
   const { pod, accelerators } = podSet;
   const fixed = getIn(pod, 'nodeName');
   const host = hostOf(podSet) ?? writtenText(fixed);
-  if (host === undefined || accelerators.length === 0 || (replicas < 2 && !starts)) return false;
+  if (accelerators.length === 0 || (!starts && (replicas < 2 || host === undefined))) return false;
   const shared = asBoolean(getIn(pod, 'hostNetwork')) === true ? 'containerPort' : 'hostPort';
   const [at] = placesAt(pod, `containers.*.ports.*.${shared}`);
   const port = writtenNumber(at);
   if (at === undefined || port === undefined || port < 1) return false;
+  if (host === undefined) {
+    // Several pods are already on several nodes.
+    if (replicas > 1) return false;
+    report({
+      message: `Port ${port} of the node is in use until the old pod stops: a rollout stalls unless another node has a free accelerator; Recreate stops it first`,
+      span: spanOf(at),
+    });
+    return true;
+  }
   const problem = replicas > 1 ? `only one of ${replicas} pods can use` : 'the new pod of a rollout never gets';
   report({
     severity: 'warning',
