@@ -44,6 +44,10 @@ function oneNumberOf(numbers: string): ValueCheck {
   return (value) => (/^\d{1,6}$/.test(value) && !accepted.has(value) ? listed : undefined);
 }
 
+/** A value that vLLM reads as JSON only. Templates and files have other beginnings. */
+const json: ValueCheck = (value) =>
+  /^[a-z\d_]+(?:[=:,-][\w.:=,-]*)?$/i.test(value) ? 'JSON, such as {"key":1}' : undefined;
+
 /** Words with which people leave a count to the program. */
 const count = not('auto all max gpu gpus none', 'a number');
 
@@ -111,6 +115,7 @@ export const vllmValues: ValueChecks = new Map([
     (value) => (/^\d{1,4}$/.test(value) && value !== '1' && Number(value) % 8 > 0 ? 'a multiple of 16' : undefined),
   ],
   ...checked('cpu-offload-gb swap-space', plainNumber),
+  ...checked('hf-overrides kv-transfer-config speculative-config mm-processor-kwargs override-generation-config', json),
   ...checked('max-model-len max-num-seqs max-num-batched-tokens', wholeNumber),
   ...checked('tensor-parallel-size pipeline-parallel-size data-parallel-size', count),
 ]);
@@ -190,6 +195,20 @@ export const llamaValues: ValueChecks = new Map(
     ),
   ]),
 );
+
+/** https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_management.md, read 2026-11-30. */
+export const tritonValues: ValueChecks = new Map([
+  [
+    'model-control-mode',
+    not('auto automatic all dynamic static load manual on off true false', 'none, poll or explicit'),
+  ],
+]);
+
+/** https://nvidia.github.io/TensorRT-LLM/commands/trtllm-serve.html, read 2026-11-30. */
+export const trtllmValues: ValueChecks = new Map([
+  ['kv-cache-free-gpu-memory-fraction', fraction],
+  ['backend', not('vllm sglang torch triton transformers', 'pytorch or tensorrt')],
+]);
 
 /** https://github.com/kserve/kserve/blob/master/python/huggingfaceserver/huggingfaceserver/__main__.py, read 2026-11-30. */
 export const kserveValues: ValueChecks = new Map([

@@ -8,6 +8,8 @@ import {
   sglangValues,
   teiValues,
   tgiValues,
+  tritonValues,
+  trtllmValues,
   type ValueChecks,
   vllmValues,
 } from './server-flag-values.ts';
@@ -125,6 +127,7 @@ const ofTriton = others(
     'grpc-port': 'grpc-server-port',
     'metrics-port': 'metric-port metrics-server-port',
   }),
+  tritonValues,
 );
 
 /** Its parser reads underscores only. https://github.com/NVIDIA/TensorRT-LLM/blob/4c05a74891e4/tensorrt_llm/commands/serve.py */
@@ -134,6 +137,18 @@ const ofTrtllm = others(
     max_batch_size: 'max-num-seqs max-concurrent-requests',
     max_num_tokens: 'max-num-batched-tokens',
     kv_cache_free_gpu_memory_fraction: 'gpu-memory-utilization mem-fraction-static',
+  }),
+  trtllmValues,
+);
+
+/** https://lmdeploy.readthedocs.io/en/latest/llm/api_server.html, read 2026-11-30 */
+const ofLmdeploy = others(
+  table({
+    'session-len': 'max-model-len context-length max-seq-len',
+    'cache-max-entry-count': 'gpu-memory-utilization mem-fraction-static',
+    'max-batch-size': 'max-num-seqs',
+    'model-name': 'served-model-name',
+    tp: 'tensor-parallel-size tp-size',
   }),
 );
 
@@ -162,6 +177,7 @@ const servers: ReadonlyMap<string, ServerFlags> = new Map([
   ['llama-server', ofLlama],
   ['tritonserver', ofTriton],
   ['trtllm-serve', ofTrtllm],
+  ['lmdeploy', ofLmdeploy],
   // Of its image, and of its module.
   ['kserve', ofKserve],
   ['huggingfaceserver', ofKserve],

@@ -51,7 +51,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * `--enable-auto-tool-choice` a parser (and without it, a parser does nothing: severity warning), llama.cpp's `--cache-type-v q8_0` flash attention, Triton's `--load-model` the control mode explicit. Newer releases of vLLM have no `--swap-space` or
  * `--disable-log-requests` any more, and newer builds of llama.cpp need a value after `--flash-attn` (severity warning if the tag of the image moves, as for names of formats and parsers).
  * Some need another model: parallel experts a mixture of experts, and a parser of tool calls the family for which it is made. Limits of Text Generation
- * Inference must agree with each other, and an empty variable (`QUANTIZE: ""`) is not a value.
+ * Inference must agree with each other, llama.cpp divides its context among its slots (severity warning), and an empty variable (`QUANTIZE: ""`) is not a value.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -90,7 +90,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For other images with their own entrypoint; for variables that the command line, a script or a settings file may use; for other flags that do not resemble a known one, because versions differ; for the beginnings of names, which the servers accept; for missing flags that a chart or the users of a ServingRuntime may add; and for templates,
- * scripts with several programs, and servers other than vLLM, SGLang, llama.cpp, Triton, and those of Hugging Face.
+ * scripts with several programs, and servers other than vLLM, SGLang, llama.cpp, Triton, TensorRT-LLM, LMDeploy, and those of Hugging Face and KServe.
  *
  * ## Sources
  *
