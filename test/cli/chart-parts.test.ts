@@ -65,13 +65,23 @@ test('parts of parts, and a part with several aliases', async () => {
   };
   const within = { ...nested, 'values.yaml': 'outer: {inner: {machine: g5.xlarge}}\n' };
   expect(await listed(within)).toMatch(/Deployment\/inner +2 GPUs +\$2\.01\/h/);
-  // The values of one copy are not those of the other.
+  // Each copy has its own values.
   const twice = {
     ...part('charts/film', 'film', usual),
     'Chart.yaml': owner('- {name: film, version: 1.0.0, alias: a}\n- {name: film, version: 1.0.0, alias: b}\n'),
     'values.yaml': 'a: {replicas: 3}\nb: {replicas: 4}\n',
   };
-  expect(await listed(twice)).toMatch(/Deployment\/film +1 GPU +\$0\.80\/h/);
+  const copies = await listed(twice);
+  // 3 × 0.8048 and 4 × 0.8048.
+  expect(copies).toMatch(/Deployment\/film +3 GPUs +\$2\.41\/h/);
+  expect(copies).toMatch(/Deployment\/film +4 GPUs +\$3\.22\/h/);
+  expect(copies).toContain('2 workloads, 7 GPUs: $5.63/h');
+  const prod = await listed({ ...twice, 'values-prod.yaml': 'a: {machine: g5.xlarge}\n' });
+  // 3 × 1.006 and 4 × 0.8048, in the release.
+  expect(prod).toContain('2 workloads, 7 GPUs: $6.24/h');
+  const one = { 'Chart.yaml': twice['Chart.yaml'].replace('alias: b', 'alias: b, condition: b.on') };
+  const off = await listed({ ...twice, ...one, 'values.yaml': 'a: {replicas: 3}\nb: {on: false, replicas: 4}\n' });
+  expect(off).toContain('1 workload, 3 GPUs: $2.41/h');
 });
 
 test('values of a part that are pods themselves count once', async () => {

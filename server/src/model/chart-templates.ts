@@ -16,6 +16,8 @@ export interface ChartValues {
   readonly file?: SourceFile;
   /** It is a part of another chart, which may set any of its values. */
   readonly isPart?: true;
+  /** The values of the other copies of a part that a chart has under several aliases. */
+  readonly copies?: readonly YamlNode[];
   /** All its templates, if there are not too many. */
   readonly templates?: readonly SourceFile[];
 }

@@ -188,8 +188,10 @@ export function readings(document: YamlDocument, related: RelatedFiles): readonl
     const made = withParameterDefaults(document);
     return made === undefined ? [] : [{ root: made, readWith: parameterDefaults }];
   }
-  const filled = { template: root, values: chart.root };
-  return fillFromValues(document, chart.root, chart.helpers).map((one) => ({ ...one, readWith: chart.name, filled }));
+  return [chart.root, ...(chart.copies ?? [])].flatMap((values) => {
+    const filled = { template: root, values };
+    return fillFromValues(document, values, chart.helpers).map((one) => ({ ...one, readWith: chart.name, filled }));
+  });
 }
 
 /** @param at where the objects are shown @param target the namespace of those that have none */

@@ -1,7 +1,7 @@
 import { isOff, type PartName, valuesFor } from '../model/chart-parts.ts';
 import { chartValues } from '../model/chart-templates.ts';
 import type { SourceFile } from '../model/kustomize/built-object.ts';
-import { mergeStrategic } from '../model/kustomize/merge.ts';
+import { emptyMap, mergeStrategic } from '../model/kustomize/merge.ts';
 import { once } from '../model/once.ts';
 import type { ChartPart } from '../model/related-files.ts';
 import { asText, getIn, items, rootCursor } from '../yaml/cursor.ts';
@@ -17,6 +17,8 @@ const maxLevels = 3;
 interface Around {
   /** The values that it has for the part: the same object as long as the files are the same. */
   readonly values: YamlMap | undefined;
+  /** The same for each copy of a part with several aliases. */
+  readonly copies?: readonly YamlMap[];
   /** Its values turn the part off. */
   readonly isOff: boolean;
 }
@@ -39,14 +41,32 @@ export async function chartAround(
   if (owner === undefined) return undefined;
   const values = await read(`${above}/values.yaml`);
   const outer = await chartAround(owner.uri, values, read, reaches, level + 1);
-  const name = nameOf(owner, folder);
+  const names = namesOf(owner, folder);
   const root = values && valuesIn(values).root;
-  // Each of several copies has its own values.
-  if (name === null) return { values: undefined, isOff: outer?.isOff === true };
   const whole = root && outer?.values ? merged(root)(outer.values) : (root ?? outer?.values);
-  const isTurnedOff = outer?.isOff === true || isOff(name, own && valuesIn(own).root, whole);
-  return { values: valuesFor(name, whole), isOff: isTurnedOff };
+  const on = names.filter((name) => !isOff(name, own && valuesIn(own).root, whole));
+  const [first] = on;
+  const isTurnedOff = outer?.isOff === true || first === undefined;
+  if (names.length > 1) {
+    const copies = whole === undefined ? [] : copiesIn(whole)(JSON.stringify(on.map(({ key }) => key)));
+    return { values: undefined, copies, isOff: isTurnedOff };
+  }
+  return { values: first && valuesFor(first, whole), isOff: isTurnedOff };
 }
+
+/** The values of copies by the list of their aliases, as JSON. */
+const copiesIn = once((whole: YamlNode) => {
+  const known = new Map<string, readonly YamlMap[]>();
+  return (aliases: string): readonly YamlMap[] => {
+    const before = known.get(aliases);
+    if (before !== undefined) return before;
+    const found = (JSON.parse(aliases) as readonly string[]).map(
+      (key) => valuesFor({ key, conditions: [] }, whole) ?? emptyMap,
+    );
+    known.set(aliases, found);
+    return found;
+  };
+});
 
 const valuesIn = once(({ text }: SourceFile) => ({ root: chartValues('values.yaml', text)?.root }));
 
@@ -59,7 +79,7 @@ const maxParts = 40;
 const maxFiles = 1000;
 
 /**
- * The charts in the folder `charts` of another one, without those of which it has several copies.
+ * The charts in the folder `charts` of another one, one for each copy.
  * @param owner its Chart.yaml
  * @param templatesIn the templates in a folder
  */
@@ -74,33 +94,37 @@ export async function partsOf(
   const folders = new Set(files.flatMap((file) => /\/charts\/([^/]+)\/templates\/[^/]+$/.exec(file)?.[1] ?? []));
   if (files.length >= maxFiles || folders.size > maxParts) return [];
   const found = await Promise.all(
-    [...folders].sort().map(async (folder): Promise<ChartPart | undefined> => {
-      const name = nameOf(owner, folder);
-      if (name === null || (await read(`${charts}/${folder}/Chart.yaml`)) === undefined) return undefined;
+    [...folders].sort().map(async (folder): Promise<readonly ChartPart[]> => {
+      if ((await read(`${charts}/${folder}/Chart.yaml`)) === undefined) return [];
       const templates = await templatesIn(`${charts}/${folder}/templates`);
       const values = await read(`${charts}/${folder}/values.yaml`);
       const helpers = await read(`${charts}/${folder}/templates/_helpers.tpl`);
-      return { name, values, templates, helpers };
+      return namesOf(owner, folder).map((name) => ({ name, values, templates, helpers }));
     }),
   );
-  return found.flatMap((part) => part ?? []);
+  return found.flat();
 }
 
-/** How a chart names the part in a folder; null for one with several aliases, of which each is a copy. */
-function nameOf(owner: SourceFile, folder: string): PartName | null {
-  const found = dependencies(owner).get(folder);
-  return found === undefined ? { key: folder, conditions: [] } : found;
+/** How a chart names the part in a folder: several aliases are as many copies. */
+function namesOf(owner: SourceFile, folder: string): readonly PartName[] {
+  return dependencies(owner).get(folder) ?? [{ key: folder, conditions: [] }];
 }
+
+/** More copies of one part are generated. */
+const maxCopies = 20;
 
 /** https://helm.sh/docs/topics/charts/#chart-dependencies */
-const dependencies = once(({ text }: SourceFile): ReadonlyMap<string, PartName | null> => {
+const dependencies = once(({ text }: SourceFile): ReadonlyMap<string, readonly PartName[]> => {
   const root = checkLimits(text) === null ? parseDocument(text, 0).root : null;
-  const found = new Map<string, PartName | null>();
+  const found = new Map<string, PartName[]>();
   for (const one of root === null ? [] : items(getIn(rootCursor(root), 'dependencies'))) {
     const name = asText(getIn(one, 'name')) ?? '';
     const written = (asText(getIn(one, 'condition')) ?? '').split(',').flatMap((path) => path.trim() || []);
     const conditions = written.map((path) => path.split('.'));
-    found.set(name, found.has(name) ? null : { key: asText(getIn(one, 'alias')) ?? name, conditions });
+    const part = { key: asText(getIn(one, 'alias')) ?? name, conditions };
+    const others = found.get(name);
+    if (others === undefined) found.set(name, [part]);
+    else if (others.length < maxCopies) others.push(part);
   }
   return found;
 });

@@ -1,15 +1,11 @@
 import { chartOf, chartOfRelease } from '../config/chart-places.ts';
 import { foldersAbove, isLoose, isWithin, normalizeUri } from '../config/places.ts';
-import { type ChartValues, chartValues } from '../model/chart-templates.ts';
 import { buildObjects, collectFiles, isKustomization, maxFiles, patchIn } from '../model/kustomize/build.ts';
 import type { SourceFile } from '../model/kustomize/built-object.ts';
 import { kustomizationNames } from '../model/kustomize/kustomization.ts';
-import { mergeStrategic } from '../model/kustomize/merge.ts';
-import { once } from '../model/once.ts';
 import { noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
-import type { YamlMap } from '../yaml/node.ts';
-import { helpersIn } from '../yaml/template-helpers.ts';
 import { chartAround, partsOf } from './chart-parts.ts';
+import { chartIn, copiesIn, partIn } from './completed-charts.ts';
 import { relatedToInstalls, templatesIn, wholeChart } from './installed-charts.ts';
 
 /** How related files are read: the only difference between the editor and the command line. */
@@ -231,7 +227,9 @@ async function relatedFilesOf(
     const around = await chartAround(place.chart, values, read, reaches);
     // Like a workload that values disable, it stays as written.
     if (around?.isOff) return noRelatedFiles;
-    const made = around?.values === undefined ? chartIn(values) : partIn(values)(around.values);
+    const copies = around?.copies ?? [];
+    const part = around?.values === undefined ? chartIn(values) : partIn(values)(around.values);
+    const made = copies.length > 0 ? copiesIn(values)(copies) : part;
     const related = made(await read(place.helpers));
     return list === undefined ? related : await wholeChart(related, place, read, { reaches, list });
   }
@@ -253,26 +251,6 @@ async function relatedToRelease(
   if (templates.length === 0 && parts.length === 0) return noRelatedFiles;
   const own = { values: await read(place.values), templates, helpers: await read(place.helpers) };
   return { release: parts.length === 0 ? own : { ...own, parts } };
-}
-
-/** All templates of a chart have the same values and helpers. */
-const chartIn = once(({ text }: SourceFile) => withHelpers(chartValues('values.yaml', text)));
-
-/** The same for a part of another chart, whose values for the part take precedence. */
-const partIn = once(({ text }: SourceFile) =>
-  once((around: YamlMap) => {
-    const chart = chartValues('values.yaml', text);
-    return withHelpers(chart && { ...chart, root: mergeStrategic(chart.root, around, false) });
-  }),
-);
-
-function withHelpers(chart: ChartValues | undefined): (file: SourceFile | undefined) => RelatedFiles {
-  const alone: RelatedFiles = chart === undefined ? noRelatedFiles : { chart };
-  const complete = once((file: SourceFile): RelatedFiles => {
-    const helpers = helpersIn(file);
-    return chart === undefined || helpers.bodies.size === 0 ? alone : { chart: { ...chart, helpers } };
-  });
-  return (file) => (file === undefined ? alone : complete(file));
 }
 
 async function relatedToKustomization(
