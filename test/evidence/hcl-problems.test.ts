@@ -33,6 +33,8 @@ test.each([
   ['a =\u00a01\n', '\u00a01\n | Non-breaking space (U+00A0); use a plain space'],
   ['a = ["b" "c"]\n', '" "c"] | Missing comma after this value'],
   ['a = [{ b = 1 }\n  { b = 2 }]\n', '}\n  {  | Missing comma after this value'],
+  ['a = { b "c" }\n', '"c" }\n | Missing = before this text'],
+  ['a = f(b "c")\n', '"c")\n | Missing comma before this text'],
   ['a {\n  b: 1\n}\n', ': 1\n}\n | Write = after b, not :'],
   ['a {\n  b = 1\n  b = 2\n}\n', 'b = 2\n | b is set twice in this block; remove one'],
   ['a {\n-  b = 1\n+  b = 2\n}\n', '-  b = | This line begins with -, as in a diff; remove the mark, or the line'],
@@ -62,6 +64,7 @@ test.each([
   // Braces on their own line and names in quotes, as in earlier versions, and lines that a renderer replaces.
   'resource "a" "b"\n{\n  tags {\n    "c" = "it\'s"\n  }\n}\n__EXTRA__\n@LINES@\n',
   'a = { b : 1, "c-d" = 2, (e) = -3 }\nf = g["h"].i[*].j\nk = [for l in { m = 1 } : { n = l } if l > 0]\n',
+  'a = { for b in ["c"] : b => "d" if "e" != b }\nf = [for g in "h" : "i"]\nj = {\n  k = 1\n  "l" = m\n  "n" = 2\n}\n',
   'a { b = 1 }\nc { d = e ? "f" : "g" }\nh {}\ni = [\n  "j", # k\n  "l",\n]\nm = flatten([for n in o : [for p in n : p]])\n',
   "a = <<E\n- \u201cb\u201d 'c'\nE\nd = 1\n",
   '- {{ a }}: b\n{% for c in d %}\n- e "f"\n{% endfor %}\n',

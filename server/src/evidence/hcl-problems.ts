@@ -29,6 +29,7 @@ export function hclProblem(text: string): HclProblem | undefined {
   /** The last character that is neither a space nor in a comment, and where it is. */
   let before = '';
   let last = 0;
+  let lastWord = '';
   for (let at = 0; at < text.length; ) {
     const inner = open.at(-1);
     if (inner?.mark === '"') {
@@ -83,6 +84,7 @@ export function hclProblem(text: string): HclProblem | undefined {
       const problem = body && wordIn(body, found, at, before);
       if (problem !== undefined) return problem;
       at += found.length;
+      lastWord = found;
       before = found.slice(-1);
       last = at - 1;
       continue;
@@ -94,7 +96,8 @@ export function hclProblem(text: string): HclProblem | undefined {
       continue;
     }
     const isBlock = top === undefined ? isAfterBlock(before) : body !== undefined && body.part !== 'value';
-    const problem = (body && markIn(body, text, at, before)) ?? (top && valueProblem(text, at, before, last, inner));
+    const problem =
+      (body && markIn(body, text, at, before)) ?? (top && valueProblem(text, at, { before, last, lastWord }, inner));
     if (problem !== undefined) return problem;
     if (char === '"') open.push({ mark: '"', at, isBlock: false });
     else if (char === '{') open.push({ mark: '{', at, isBlock, body: top && isBlock ? newBody() : undefined });
@@ -131,14 +134,18 @@ const word = /[\p{L}\p{N}_](?:[\p{L}\p{N}_-]|\.(?=\d))*/uy;
 function valueProblem(
   text: string,
   at: number,
-  before: string,
-  last: number,
+  { before, last, lastWord }: { readonly before: string; readonly last: number; readonly lastWord: string },
   inner: Open | undefined,
 ): HclProblem | undefined {
   const char = text.charAt(at);
   if (char === "'") return { message: 'Single quotes around a text; use double quotes', at };
   if (/[\u2018\u2019\u201c-\u201f]/.test(char))
     return { message: `Typographic quote ${char}; use the double quotes of code`, at };
+  // A new line also ends a field.
+  const isSameLine = !text.slice(last + 1, at).includes('\n');
+  const isBehindWord = char === '"' && /[\p{L}\p{N}_]/u.test(before) && !/^(?:for|in|if)$/.test(lastWord) && isSameLine;
+  if (isBehindWord && inner !== undefined && !inner.isBlock && inner.mark !== '${')
+    return { message: `Missing ${inner.mark === '{' ? '=' : 'comma'} before this text`, at };
   const isSecond = (char === '"' && before === '"') || (char === '{' && before === '}');
   return isSecond && (inner?.mark === '[' || inner?.mark === '(')
     ? { message: 'Missing comma after this value', at: last }

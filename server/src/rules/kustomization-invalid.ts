@@ -71,7 +71,7 @@ export default defineRule({
     const at = rootCursor(root);
     checkPatches(at, context);
     // After an error of syntax, a value may be that of another key.
-    if (problems.some(({ readable }) => readable !== true)) return;
+    if (problems.some(({ readable, isLocal }) => readable !== true && isLocal !== true)) return;
     checkFields(at, 'kustomization', context);
     checkCycles(at, context);
   },

@@ -46,7 +46,9 @@ function joinDocuments(text: string, documents: readonly YamlDocument[]): YamlFi
 export function parsePart({ base, text, item, opened, unbalanced }: DocumentText): YamlDocument {
   const read = parseDocument(text, base);
   // It says more than that the action has no end.
-  const others = read.problems.filter(({ span }) => span.start !== unbalanced?.span.start);
+  const others = read.problems.filter(
+    ({ span }) => unbalanced === undefined || span.end < unbalanced.span.start || span.start > unbalanced.span.end,
+  );
   const document = unbalanced === undefined ? read : { ...read, problems: [...others, unbalanced] };
   if (opened !== undefined) return { ...document, opened };
   return item ? { ...document, item } : document;
