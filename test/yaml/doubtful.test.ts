@@ -23,11 +23,11 @@ describe('after an error of syntax', () => {
     ['a:\n  - x: 1\n    y: 2\n  # note\n  word\nb: 1\n', '{a: [{x: 1, y: 2 …} …], word: ?, b: 1 …}'],
     ['a:\nword\nb: 1\n', '{a: ?, word b: 1 …}'],
     // Without the value, the rest is valid.
-    ['a: "b\nc: 1\n', '{a: "b?, c: 1}'],
-    ['a:\n  - b: "c" d\n    e: 1\nf: {g: 1}\n', '{a: [{b: "c" d?, e: 1 …} …], f: {g: 1} …}'],
-    ['a:\n  b: [c]]\n  d: 1\ne: {f: 1\ng: 1\n', '{a: {b: [c]]?, d: 1}, e: {f: 1?, g: 1}'],
-    ['- "a\n- b\n', '["a?, b]'],
-    ['a: b: c\nd: 1\n', '{a: b: c?, d: 1 …}'],
+    ['a: "b\nc: 1\n', '{a: b?, c: 1}'],
+    ['a:\n  - b: "c" d\n    e: 1\nf: {g: 1}\n', '{a: [{b: ?, e: 1 …} …], f: {g: 1} …}'],
+    ['a:\n  b: [c]]\n  d: 1\ne: {f: 1\ng: 1\n', '{a: {b: ?, d: 1}, e: ?, g: 1}'],
+    ['- "a\n- b\n', '[a?, b]'],
+    ['a: b: c\nd: 1\n', '{a: ?, d: 1 …}'],
     // The whole is read, but the key is not where it seems to be.
     ['a:\n  b: 1\n\u00a0 c: 2\nd:\n  e: 3\n', '{a: {b: 1 …}, \u00a0 c: 2?, d: {e: 3} …}'],
     ['\nword\na: 1\n', '{word a: 1 …}'],

@@ -144,7 +144,7 @@ export function scalarNode(
     return { kind: 'scalar', value: clean, source: clean, style, templated: touchesAction(mask, span), span };
   }
   if (mask && touchesAction(mask, span)) {
-    const restored = restoreMasked(mask, text, span, source);
+    const restored = mask.instead?.get(start) ?? restoreMasked(mask, text, span, source);
     return { kind: 'scalar', value: restored, source: restored, style, templated: true, span };
   }
   // What an application makes of its own tags (`!Ref`, `!include`, `!vault`) is unknown.

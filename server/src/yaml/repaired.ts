@@ -1,6 +1,6 @@
 import type { YamlProblem } from './node.ts';
 import type { Span } from './span.ts';
-import { type Mask, maskOf } from './template.ts';
+import { type Mask, maskBroken } from './template.ts';
 
 /** A reading of a text: its errors as problems, in their order. */
 interface Reading<T> {
@@ -41,7 +41,7 @@ export function repaired<T>(
     const isCause = spans.some(({ start }) => start > span.start);
     spans = isCause ? [span] : [...spans, span];
     problems = [...(isCause ? [] : problems), local(problem)];
-    const mask = maskOf(text, spans);
+    const mask = maskBroken(text, spans);
     const { read, problem: next } = readAgain(mask.text);
     if (next === undefined) return { read, mask, problems };
     problem = next;
@@ -61,6 +61,9 @@ function brokenValue(text: string, at: number): Span | undefined {
   const before = (keyed.exec(written) ?? item.exec(written))?.[0];
   const end = written.trimEnd().length;
   if (before === undefined || before.length >= end || written.length === maxLine || at - line < before.trimEnd().length)
+    return undefined;
+  // Without its kind, an object would be taken for another.
+  if (/^(?:kind|apiVersion): *$/.test(before) && !/^["'][^"']*$/.test(written.slice(before.length, end)))
     return undefined;
   return { start: line + before.length, end: line + end };
 }

@@ -10,6 +10,8 @@ export interface Mask {
   readonly original: string;
   readonly actions: readonly TemplateAction[];
   readonly hiddenLines: readonly HiddenLines[];
+  /** What is read instead of the text at an offset. */
+  readonly instead?: ReadonlyMap<number, string>;
 }
 
 /** A place where a template inserts lines that are not visible, and the column that they will have. */
@@ -101,8 +103,8 @@ export function maskTemplates(text: string): Mask | undefined {
   return { text: masked, original: text, actions, hiddenLines };
 }
 
-/** Masks parts of a text, in any order. */
-export function maskOf(text: string, spans: readonly Span[]): Mask {
+/** Masks values that are not valid, in any order. What is in a quote without its end is read as a guess; of others, nothing is. */
+export function maskBroken(text: string, spans: readonly Span[]): Mask {
   const sorted = [...spans].sort((a, b) => a.start - b.start);
   let masked = '';
   let at = 0;
@@ -111,8 +113,11 @@ export function maskOf(text: string, spans: readonly Span[]): Mask {
     at = end;
   }
   const actions = sorted.map((span) => ({ text: text.slice(span.start, span.end), span }));
-  return { text: masked + text.slice(at), original: text, actions, hiddenLines: [] };
+  const instead = new Map(actions.map(({ span: { start }, text: value }) => [start, quoted.exec(value)?.[1] ?? '']));
+  return { text: masked + text.slice(at), original: text, actions, hiddenLines: [], instead };
 }
+
+const quoted = /^["']([^"'#]*[^"'#\s])$/;
 
 /** Masks envsubst's `${VAR}`. Undefined if the text contains none. */
 export function maskVariables(text: string): Mask | undefined {
