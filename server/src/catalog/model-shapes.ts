@@ -3,7 +3,7 @@ import type { CacheLayers, Experts, LatentAttention, ModelShape } from './model-
 import { type StoredCache, type StoredModel, storedModels } from './stored.ts';
 
 /** The published names of all models with a shape: first those with a shape of their own, then their copies. */
-export const shapeNames = lazy(() => [...originals().keys(), ...copies().keys()]);
+export const shapeNames = lazy(() => [...storedModels.models, ...storedModels.copies].map((stored) => stored[0]));
 
 /** The shape of a published name. A copy has the name of the model whose shape it has. Most sessions need a few of all. */
 export const shapeOfName = oncePerName((name): ModelShape | undefined => {

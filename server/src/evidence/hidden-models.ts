@@ -41,7 +41,7 @@ function hiddenModels(container: Container, podSet: PodSet, workload: Workload):
   const offline = env.find(
     ({ name, value }) => offlineNames.has(name) && /^(?:1|true|yes|on)$/i.test(value?.value ?? ''),
   )?.name;
-  const isSaid = withModels.test(image.value.slice(image.value.lastIndexOf('/') + 1));
+  const isSaid = withModels.test(image.value.slice(image.value.lastIndexOf('/') + 1).toLowerCase());
   if (isTemplated(image.at) || published.has(repository) || !(isSaid || offline !== undefined)) return undefined;
   const { program } = useOf(container);
   const { model } = servedModel(container, workload);
@@ -64,10 +64,9 @@ function hiddenModels(container: Container, podSet: PodSet, workload: Workload):
 
 const offlineNames = wordSet('HF_HUB_OFFLINE TRANSFORMERS_OFFLINE');
 
-/** Words in names of images that hold the model of their server. */
+/** Words in names of images, in lower case, that hold the model of their server. */
 const withModels = new RegExp(
   `(?:^|[-_.:])(?:${oneOf('offline air-?gapped? pre-?loaded pre-?baked baked bundled with-(?:model|models|weights)')})(?:$|[-_.:\\d])`,
-  'i',
 );
 
 const published = wordSet('vllm/vllm-openai docker.io/vllm/vllm-openai lmsysorg/sglang docker.io/lmsysorg/sglang');

@@ -4,15 +4,13 @@ import type { Workload } from '../model/workload.ts';
 import { asText, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
 
 /** `latency-critical` in a key or a value. */
-const latencyMark = /latency[-_.]?(?:critical|sensitive)|low[-_.]?latency/i;
+const latencyMark = /latency[-_.]?(?:critical|sensitive)|low[-_.]?latency/;
 /** `example.com/latency: low`, `criticality: high`. */
 const latencyKey = new RegExp(
   `(?:^|[/._-])(?:${oneOf('latency criticality responsiveness service-?level slo sla')})(?:[._-]?(?:class|tier|target))?$`,
-  'i',
 );
 const latencyValue = new RegExp(
   `^(?:ultra-?)?(?:${oneOf('low strict critical sensitive high interactive online real-?time gold')})(?:$|[-_])`,
-  'i',
 );
 /** A class of pods that evict others when they start. */
 const priority = new RegExp(
@@ -27,9 +25,9 @@ export const isLatencyCritical = once(({ manifest, podSets }: Workload): boolean
     ...manifest.annotations,
     ...podSets.flatMap(({ labels, annotations }) => [...labels, ...annotations]),
   ];
-  const marked = marks.some(({ value, at }) => {
-    const key = keyOf(at);
-    if (value === 'false') return false;
+  const marked = marks.some(({ value: written, at }) => {
+    if (written === 'false') return false;
+    const [key, value] = [keyOf(at).toLowerCase(), written.toLowerCase()];
     return latencyMark.test(`${key}=${value}`) || (latencyKey.test(key) && latencyValue.test(value));
   });
   return marked || podSets.some(({ pod }) => hasHighPriority(getIn(pod, 'priorityClassName')));

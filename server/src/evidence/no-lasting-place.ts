@@ -28,7 +28,7 @@ export function hasNoLastingPlace(
   if ((retries === null || retries.limit === 0) && !losesResults(container, podSet, workload)) return false;
   if (runsMountedScript(container, podSet)) return false;
   const names = [workload.name ?? '', container.name ?? '', container.image?.value.split('/').at(-1) ?? ''];
-  if (names.some((one) => trials.test(one)) || !runsProgram(container)) return false;
+  if (names.some((one) => trials.test(one.toLowerCase())) || !runsProgram(container)) return false;
   if (redirectsPaths(container) || checkpointSigns(container).some((sign) => sign.kind !== 'resume')) return false;
   return podSets.every(({ containers }) => containers.every(hasNoPlace)) && keepsNowhereElse(container, podSet);
 
@@ -59,13 +59,12 @@ const ofAmd = /^(?:HIP|HSA|ROCR)_/;
 
 const ownGroups = either(/^(?:batch|kubeflow\.org)?$/, /^jobset\.x-k8s\.io$/);
 
-/** Runs whose result nobody needs. */
+/** Runs whose result nobody needs; in lower case. */
 const trials = new RegExp(
   `(?:^|[-_./\\d])(?:${oneOf(
     'mnist fashion cifar\\d* demo example examples sample samples tutorial quickstart hello test tests toy dummy smoke bench benchmark',
     'profile profiling imagenet resnet\\d* debug',
   )})(?:$|[-_./:\\d])`,
-  'i',
 );
 
 const rehearses = /--?(?:dry[-_]run|fast[-_]dev[-_]run|smoke|synthetic|benchmark|max[-_]steps[= ]\d{1,2}\b)/;

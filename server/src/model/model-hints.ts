@@ -87,7 +87,12 @@ function imageHint({ image, accelerators }: Container): readonly NamedModels[] {
   if (image === undefined || accelerators.length === 0 || isTemplated(image.at)) return [];
   const { repository, tag = '' } = imageParts(image.value);
   const name = repository.slice(repository.lastIndexOf('/') + 1);
-  if (firstNeuron.test(name) && !/neuronx|inf2|trn\d/i.test(image.value) && accelerators.some(isOfNeuron))
+  if (
+    /neuron/i.test(name) &&
+    firstNeuron.test(name) &&
+    !/neuronx|inf2|trn\d/i.test(image.value) &&
+    accelerators.some(isOfNeuron)
+  )
     return hint(gpusNamed('inf1'), 'name', name);
   // The numbers of a tag belong to no word of the name.
   const models = [name, tag].flatMap((part) => modelsMentioned(part.replace(shortOrVersion, ' ')));
@@ -215,8 +220,9 @@ function fieldHint(field: Cursor, key: string): readonly NamedModels[] {
 
 /** What a field with such a key may name the model of. */
 const topicOf = oncePerName((key): 'machine' | 'variant' | 'devices' | undefined => {
-  if (machineField.test(key)) return 'machine';
-  if (variantField.test(key)) return 'variant';
+  const lower = key.toLowerCase();
+  if (machineField.test(lower)) return 'machine';
+  if (variantField.test(lower)) return 'variant';
   return isAboutDevices(key) ? 'devices' : undefined;
 });
 
@@ -228,17 +234,17 @@ function variantModels(name: string): readonly GpuModel[] {
   return isOneCard(models) ? models : [];
 }
 
-const variantField = /(?:^|[.a-z]|[-_])(?:variant|flavou?r|profile|preset)(?:[-_]?name)?$/i;
+const variantField = /(?:^|[.a-z]|[-_])(?:variant|flavou?r|profile|preset)(?:[-_]?name)?$/;
 
 function modelsOnMachine(key: string, value: string): readonly GpuModel[] {
   const stated = modelsInLabel(key, [value]);
   return stated.length > 0 ? stated : modelsOnNodes(value);
 }
 
+/** Both patterns are for names in lower case: ignoring case would take twice as long to compile. */
 const machineField = either(
   new RegExp(
     `(?:${oneOf('instance machine node vm server')})[-_]?(?:${oneOf('type class size shape family profile pools? groups?')})$`,
-    'i',
   ),
   /^(?:shape|sku)$/,
 );
@@ -263,7 +269,8 @@ function argumentHints({ manifest: { root }, pod, containers }: HintSource): rea
     asText(getIn(root, 'spec', 'extraConf')) ?? '',
   ];
   const written = texts.flatMap((text) => {
-    const found = text.length > maxText ? null : acceleratorArgument.exec(text);
+    const mayName = text.length <= maxText && /gpu|accelerator/i.test(text);
+    const found = mayName ? acceleratorArgument.exec(text) : null;
     return found === null ? [] : hint(gpusNamed(found[1] ?? '', true), 'argument', found[0]);
   });
   return [...variables, ...written];
@@ -272,7 +279,7 @@ function argumentHints({ manifest: { root }, pod, containers }: HintSource): rea
 /** `GPU_TYPE=l40s`, `INSTANCE_TYPE=g5.2xlarge`. */
 function variableHint(name: string, value: string): readonly NamedModels[] {
   if (!mayNameGpu(value)) return [];
-  const isMachine = machineField.test(name);
+  const isMachine = machineField.test(name.toLowerCase());
   if (!isMachine && !isAboutDevices(name)) return [];
   return hint(isMachine ? modelsOnMachine(name, value) : modelsInList(value), 'argument', `${name}=${value}`);
 }

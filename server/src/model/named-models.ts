@@ -67,23 +67,23 @@ function machineModels(value: string): readonly GpuModel[] {
 const affirmative = /^(?:true|yes|1|present|enabled|exists|)$/i;
 
 /** Whether a key is about accelerators, but not about their number or size: `gpu-type`, `nvidia.com/use-gputype`, `hardware.accelerator`. */
-export const isAboutDevices = oncePerName((key) => !amountWords.test(key) && mentionsDevices(key));
+export const isAboutDevices = oncePerName((key) => !amountWords.test(key.toLowerCase()) && mentionsDevices(key));
 
-const amountWords = partOf('mem count num core fraction percent limit size', 'index uuid version');
+const amountWords = new RegExp(oneOf('mem count num core fraction percent limit size', 'index uuid version'));
 
 /** Whether a key has a word for accelerators: `gpuCount`, `useCuda`, `accelerator`. */
 export function mentionsDevices(key: string): boolean {
-  return deviceWords.test(key);
+  return deviceWords.test(key.toLowerCase());
 }
 
 const deviceWords = either(
-  partOf('gpu accelerator cuda nvidia graphics'),
+  /gpu|accelerator|cuda|nvidia|graphics/,
   /(?:^|[^a-z])(?:tpu|npu|amd|card|device)s?(?:[^a-z]|$)/,
 );
 
 /** Whether a key holds what there is to say of a pod's accelerators: `gpu.productLabel`. Other keys name one of several: `gpu-a16`. */
 export function holdsDevices(key: string): boolean {
-  return /^(?:gpu|accelerator)s?(?:[-_]?(?:config|settings|spec|options|selector))?$/i.test(key);
+  return /^(?:gpu|accelerator)s?(?:[-_]?(?:config|settings|spec|options|selector))?$/.test(key.toLowerCase());
 }
 
 /** Whether a key is about something else, in which `a10` and `v100` are ordinary values. */

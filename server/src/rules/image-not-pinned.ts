@@ -258,7 +258,9 @@ function isPlaceholder(image: string): boolean {
   const name = image.slice(0, image.lastIndexOf(':') > image.lastIndexOf('/') ? image.lastIndexOf(':') : undefined);
   return (
     isBlank(image) ||
-    /(^|[/._-])(your|my-registry|image-name|placeholder|replaced?|changeme|todo|xxx+)([/:._-]|$)/i.test(image) ||
+    /(^|[/._-])(your|my-registry|image-name|placeholder|replaced?|changeme|todo|xxx+)([/:._-]|$)/.test(
+      image.toLowerCase(),
+    ) ||
     name.split(/[/.:-]/).some((part) => /^[A-Z][A-Z0-9_]*[A-Z]$/.test(part))
   );
 }

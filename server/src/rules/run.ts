@@ -147,18 +147,20 @@ function sortByLevel(registry: ReadonlyMap<string, Rule>, options: RulesOptions)
   for (const [id, rule] of registry) {
     const severity = options[id];
     if (severity === 'off') continue;
-    addCheck(checks.document, { id, rule, severity, run: rule.document });
-    addCheck(checks.manifest, { id, rule, severity, run: rule.manifest });
-    addCheck(checks.workload, { id, rule, severity, run: rule.workload });
-    addCheck(checks.podSet, { id, rule, severity, run: rule.podSet });
-    addCheck(checks.container, { id, rule, severity, run: rule.container });
+    const active = { id, rule, severity };
+    addCheck(checks.document, active, rule.document);
+    addCheck(checks.manifest, active, rule.manifest);
+    addCheck(checks.workload, active, rule.workload);
+    addCheck(checks.podSet, active, rule.podSet);
+    addCheck(checks.container, active, rule.container);
   }
   return checks;
 }
 
 function addCheck<L extends Level>(
   checks: Check<L>[],
-  { id, rule, severity, run }: ActiveRule & { readonly run: Check<L>['run'] | undefined },
+  { id, rule, severity }: ActiveRule,
+  run: Check<L>['run'] | undefined,
 ): void {
   if (run !== undefined) checks.push({ id, rule, severity, run });
 }

@@ -89,7 +89,7 @@ export default defineRule({
         span,
       });
     }
-    if (!manifestWords.test(document.text)) return;
+    if (!/\bapiVersion\b/.test(document.text) && !manifestWords.test(document.text)) return;
     if (document.template) {
       for (const action of unreadableActions(document.text)) context.report(action);
       for (const action of misspelledFunctions(document.text)) context.report(action);
@@ -156,7 +156,7 @@ function secondObject({ root, text }: YamlDocument, { start }: Span): string | u
 
 /**
  * Excludes other YAML that only mentions GPUs, such as CI files and notes. Reads the text instead of the values, because an invalid
- * document may have none.
+ * document may have none. Nearly all have an apiVersion.
  */
 const manifestWords =
-  /\bapiVersion\b|\b(?:nvidia|amd|habana|google|intel)\.(?:com|ai)\/|aws\.amazon\.com\/neuron|^[ \t]*(?:nodeSelector|tolerations|resources):/m;
+  /\b(?:nvidia|amd|habana|google|intel)\.(?:com|ai)\/|aws\.amazon\.com\/neuron|^[ \t]*(?:nodeSelector|tolerations|resources):/m;
