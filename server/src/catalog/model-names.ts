@@ -254,6 +254,7 @@ const longestPath = 4;
 
 /** Whether a name is one of Ollama's: by its scheme, or by a tag that is a size or a variant, which tags of images are not. */
 function ollamaName(name: string): boolean {
+  if (!name.includes(':')) return false;
   return /^ollama:|^[\w./-]+:(?:\d+(?:\.\d+)?[bm]|\d+x\d+b|e\d+b|mini|medium|instruct|chat|text|scout|q\d)(?![\w.]*\/)|^[\w.-]+:latest$/i.test(
     name,
   );

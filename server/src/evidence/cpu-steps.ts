@@ -61,7 +61,7 @@ export function cpuStepByName(container: Container, podSet: PodSet, workload: Wo
   // The name of a pipeline is that of all its steps.
   const object = workload.podSets.length > 1 ? podSet.name : (workload.name ?? '');
   const names = [container.name ?? '', object, baseName(repository)];
-  if (names.some((name) => deviceWords.test(name) || wordsOf(name).some((word) => otherWork.has(word))))
+  if (names.some((name) => mentionsDevices(name) || wordsOf(name).some((word) => otherWork.has(word))))
     return undefined;
   const tasks = names.map((name) => taskOf(wordsOf(name))?.task);
   const task = tasks.find((one) => one !== undefined);
@@ -104,17 +104,23 @@ export function startsEntrypoint(container: Container): boolean {
 
 const downloads = 'downloads files';
 
-/** Words on a command line that mention devices, formats of devices, or libraries that prepare data on them. */
-const deviceWords = partOf(
-  'cuda gpu (?:^|[-=])device nccl',
-  'fp16 bf16 float16 quanti[sz] tensorrt trt engine(?!er)',
-  // Of FFmpeg.
-  'nvenc nvdec cuvid hwaccel hwdevice hwupload qsv vaapi vulkan opencl npp placebo amf dnn whisper',
-  'rapids cudf dali\\b curator isaac headless',
+function mentionsDevices(text: string): boolean {
+  return deviceWords.test(text.toLowerCase());
+}
+
+/** Words on a command line, in lower case, that mention devices, formats of devices, or libraries that prepare data on them. */
+const deviceWords = new RegExp(
+  oneOf(
+    'cuda gpu (?:^|[-=])device nccl',
+    'fp16 bf16 float16 quanti[sz] tensorrt trt engine(?!er)',
+    // Of FFmpeg.
+    'nvenc nvdec cuvid hwaccel hwdevice hwupload qsv vaapi vulkan opencl npp placebo amf dnn whisper',
+    'rapids cudf dali\\b curator isaac headless',
+  ),
 );
 
 function usesDevices({ words, heredoc }: SimpleCommand): boolean {
-  return words.some(({ text }) => deviceWords.test(text)) || deviceWords.test(heredoc?.text ?? '');
+  return words.some(({ text }) => mentionsDevices(text)) || mentionsDevices(heredoc?.text ?? '');
 }
 
 function stepOf(command: SimpleCommand): CpuStep | undefined {

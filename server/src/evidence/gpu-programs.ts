@@ -188,13 +188,13 @@ export function gpuImage(container: Container): Cursor | undefined {
 
 /** Whether an image is called after a program that serves its node or other pods. */
 export function isTool({ image }: Container): boolean {
-  return tools.test(image?.value ?? '');
+  return tools.test(image?.value.toLowerCase() ?? '');
 }
 
-const tools = partOf(
-  'driver plugin discovery toolkit validator',
-  'operator controller manager scheduler',
-  'exporter dcgm monitor agent proxy',
+const tools = either(
+  /driver|plugin|discovery|toolkit|validator/,
+  /operator|controller|manager|scheduler/,
+  /exporter|dcgm|monitor|agent|proxy/,
 );
 
 /** The runtime class of a pod that gives its containers NVIDIA's GPUs, unless a chart gives it to all its pods. */

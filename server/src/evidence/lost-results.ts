@@ -29,7 +29,7 @@ export function keepsNowhereElse(container: Container, podSet: PodSet): boolean 
   if (getIn(at, 'lifecycle') !== undefined || env.some(({ name }) => connects.test(name))) return false;
   if (volumeMounts.some(({ name }) => /^(?:secret|projected|csi)$/.test(volumeNamed(podSet, name)?.source ?? '')))
     return false;
-  return ![...command, ...args].some(({ value }) => keeps.test(value));
+  return ![...command, ...args].some(({ value }) => keeps.test(value.toLowerCase()));
 }
 
 /** Whether a pod has its own account, which may let it write to a bucket. */
@@ -44,13 +44,11 @@ export const connects = partOf(
   'bucket endpoint _ur[il]',
 );
 
-/** Words of a command that copies files, or that keeps the pod for someone who does. */
+/** Words of a command, in lower case, that copies files, or that keeps the pod for someone who does. */
 const keeps = either(
-  partOf(
-    'upload push hub_ export wandb mlflow',
-    'sleep\\s+(?:inf|\\d{3}) tail\\s+-f',
-    'kubectl rclone rsync s5cmd gsutil gcloud',
-  ),
+  /upload|push|hub_|export|wandb|mlflow/,
+  /sleep\s+(?:inf|\d{3})|tail\s+-f/,
+  /kubectl|rclone|rsync|s5cmd|gsutil|gcloud/,
   /\b(?:scp|ssh|aws|az|hf|curl|nc|mc|oci|dvc)\b(?!-)|:\/\/(?!github\.com)/,
 );
 

@@ -30,7 +30,7 @@ export interface ServiceUrl {
 /** The addresses with a scheme in the variables and on the command line of a container. */
 export function serviceUrls({ env, command, args }: Container, document: YamlDocument): readonly ServiceUrl[] {
   const inEnv = env.flatMap(({ name, value }) =>
-    value === undefined || isIdentity.test(name) ? [] : urlsIn(value, name, document),
+    value === undefined || isIdentity.test(name.toLowerCase()) ? [] : urlsIn(value, name, document),
   );
   return [...inEnv, ...[...command, ...args].flatMap((one) => urlsIn(one, 'The command line', document))];
 }
@@ -39,7 +39,7 @@ export function serviceUrls({ env, command, args }: Container, document: YamlDoc
 export function configMapUrls({ root, document }: Manifest): readonly ServiceUrl[] {
   return entries(getIn(root, 'data')).flatMap((at) => {
     const value = asText(at);
-    if (value === undefined || isIdentity.test(keyOf(at))) return [];
+    if (value === undefined || isIdentity.test(keyOf(at).toLowerCase())) return [];
     return [...urlsIn({ value, at }, keyOf(at), document), ...targetsIn({ value, at }, document)];
   });
 }
@@ -80,7 +80,7 @@ export function calledService(
 }
 
 /** Addresses that are compared or shown to browsers, and not called: `CORS_ALLOWED_ORIGINS`, `NEXT_PUBLIC_API`. */
-const isIdentity = /cors|origin|issuer|audience|public|external|redirect|callback/i;
+const isIdentity = /cors|origin|issuer|audience|public|external|redirect|callback/;
 
 /** At most so many addresses of a text are looked at. */
 const maxUrls = 50;
@@ -100,7 +100,8 @@ function urlsIn(scalar: Located<string>, where: string, document: YamlDocument):
     url.lastIndex = mark + 3;
     const [text = '', host = '', port, path = ''] = url.exec(value) ?? [];
     from = mark + 3 + text.length;
-    if (scheme === '' || text === '' || /^\s*(?:#|\/\/)/.test(before) || isIdentity.test(before)) continue;
+    if (scheme === '' || text === '' || /^\s*(?:#|\/\/)/.test(before) || isIdentity.test(before.toLowerCase()))
+      continue;
     const [service = '', namespace, ...rest] = host.split('.');
     const isLoopback = host === 'localhost' || host === '127.0.0.1';
     const isHere =

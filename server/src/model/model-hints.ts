@@ -95,7 +95,7 @@ function imageHint({ image, accelerators }: Container): readonly NamedModels[] {
   )
     return hint(gpusNamed('inf1'), 'name', name);
   // The numbers of a tag belong to no word of the name.
-  const models = [name, tag].flatMap((part) => modelsMentioned(part.replace(shortOrVersion, ' ')));
+  const models = [name, tag].flatMap((part) => modelsMentioned(part.toLowerCase().replace(shortOrVersion, ' ')));
   if (!isOneCard(models) || /(?:^|[-_.])(?:not?|non|without|removed?)(?:[-_.]|$)/i.test(`${name}.${tag}`)) return [];
   return hint(models, 'name', tag === '' ? name : `${name}:${tag}`);
 }
@@ -110,7 +110,7 @@ function isOfNeuron({ resource }: Container['accelerators'][number]): boolean {
   return acceleratorResource(resource)?.vendor === 'aws';
 }
 
-const shortOrVersion = /(?<![a-z\d])(?:[a-z]\d{1,2}|[bv]\d{3})(?![a-z\d])/gi;
+const shortOrVersion = /(?<![a-z\d])(?:[a-z]\d{1,2}|[bv]\d{3})(?![a-z\d])/g;
 
 /** The node by its name, and labels that it must have with any value. */
 function nodeNameHint(pod: Cursor): readonly NamedModels[] {

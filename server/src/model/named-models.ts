@@ -111,9 +111,12 @@ export function isOneCard(models: readonly GpuModel[]): boolean {
 export function machinesMentioned(text: string): readonly GpuModel[] {
   const lower = text.toLowerCase();
   // Most texts mention none, and a search is several times as fast as a list of matches.
-  if (lower.search(machineName) === -1) return [];
+  if (!machineSign.test(lower) || lower.search(machineName) === -1) return [];
   return [...new Set([...lower.matchAll(machineName)].flatMap(([name]) => machineModels(name)))];
 }
+
+/** What names of machines have, and few other names. */
+const machineSign = /large|metal|standard_n|m\.gpu|[\dx]-[a-z]{3,10}-\d|\bct\w/;
 
 /** Instance types: AWS, Azure, Oracle Cloud, Google Cloud; in lower case. */
 const machineName = either(

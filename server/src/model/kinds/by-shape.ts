@@ -25,7 +25,7 @@ export interface ShapeContext {
 export function lowerByShape(manifest: Manifest, context: ShapeContext): KindLowering | undefined {
   const { root, apiVersion, kind } = manifest;
   const group = groupOf(apiVersion);
-  if (podlessGroups.test(group) || podlessKinds.test(`${group}/${kind}`)) return undefined;
+  if (group === '' || podlessGroups.test(group) || podlessKinds.test(`${group}/${kind}`)) return undefined;
   const { pods, objects } = findShapes(getIn(root, 'spec') ?? root);
   const fork = forkOf(manifest, pods, context);
   if (fork !== undefined) return fork;
