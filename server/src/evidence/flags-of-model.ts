@@ -1,6 +1,7 @@
 import type { NamedModel } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Flag } from '../command/flags.ts';
+import { weightsSize } from '../memory/weights.ts';
 import { knownModel, type ServedModel } from '../model/served-model.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { valueNeeded } from './server-flags.ts';
@@ -9,8 +10,8 @@ import { valueNeeded } from './server-flags.ts';
 export interface UnfitFlag {
   readonly flag: Flag;
   readonly message: string;
-  /** `warning`: the server runs without what the flag is for. */
-  readonly severity: 'error' | 'warning';
+  /** `warning`: the server runs without what the flag is for. `info`: it is slower than it could be. */
+  readonly severity: 'error' | 'warning' | 'info';
   /** The value that suits the model. */
   readonly value?: string;
 }
@@ -31,6 +32,8 @@ export function repeatedLists(program: string, flags: readonly Flag[]): readonly
 
 /** The flags that need another model: parallel experts of a dense model, and the parser of another family's tool calls. */
 export function unfitFlags(served: ServedModel, flags: readonly Flag[]): readonly UnfitFlag[] {
+  const part = partOfLayers(served, flags);
+  if (part !== undefined) return [part];
   const known = knownModel(served);
   if (known?.basis !== 'name' || known.shape.kind !== 'language' || !isRepository.test(served.name)) return [];
   const written = flags.filter(({ isVariable, dynamic }) => !isVariable && !dynamic);
@@ -50,6 +53,24 @@ function denseExperts(
   const message = `--${flag.written} needs a mixture of experts, but ${shorten(ownName(name), 40)} is a dense model: vLLM does not start`;
   return [{ flag, message, severity: 'error' }];
 }
+
+/**
+ * Layers that llama.cpp leaves on the CPU, although the whole model fits on any GPU.
+ * https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, 2026-11-30
+ */
+function partOfLayers(served: ServedModel, flags: readonly Flag[]): UnfitFlag | undefined {
+  const flag = flags.find(({ name }) => /^(?:n-gpu-layers|gpu-layers|ngl)$/.test(name));
+  const layers = knownModel(served)?.shape.layers ?? 0;
+  const gib = weightsSize(served.name)?.gib ?? Number.POSITIVE_INFINITY;
+  const isWritten = flag?.dynamic === false && flag.isVariable !== true && /^[1-9]\d?$/.test(flag.value ?? '');
+  if (flag === undefined || served.engine !== 'llama-cpp' || !isWritten || gib > smallGiB || Number(flag.value) >= layers) return undefined;
+  const rest = layers - Number(flag.value);
+  const message = `${flag.word.text.split('=', 1)[0]} ${flag.value} leaves ${rest} of ${layers} layers on the CPU, although the ${gib.toFixed(1)} GiB of weights fit on any GPU`;
+  return { flag, message, severity: 'info', value: '99' };
+}
+
+/** With its cache, a model of this size fits on GPUs with 6 GiB. */
+const smallGiB = 3;
 
 interface Family {
   /** The beginnings of the names of its tuned models and their quantized copies, without the organization. */

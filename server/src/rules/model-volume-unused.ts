@@ -87,14 +87,16 @@ export default defineRule({
   topic: 'cost',
   severity: 'warning',
   container(container, { podSet, workload, options, document, report, crossReferences }) {
-    if (mayBeCompleted(workload) || !requestsAccelerators(container) || !isPlain(container)) return;
+    if (mayBeCompleted(workload) || !isPlain(container)) return;
     const { program } = useOf(container);
-    if (program === null) return;
+    const hasGpu = requestsAccelerators(container);
+    // Ollama is a GPU's program also where its request is missing.
+    if (program === null || !(hasGpu || program === 'ollama')) return;
     if (runsAsOther(container, podSet)) {
       checkHome(container, podSet, report);
       return;
     }
-    if (program === 'ollama' && keepsNothing(container, workload) && !crossReferences.mayBePatch()) {
+    if (program === 'ollama' && hasGpu && keepsNothing(container, workload) && !crossReferences.mayBePatch()) {
       report({
         severity: 'info',
         message:
@@ -128,7 +130,7 @@ export default defineRule({
     report({
       // OpenShift runs images as a user whose home is the root of the file system.
       severity: isUnknown || mount.mountPath.startsWith('/.cache') ? 'info' : 'warning',
-      message: `The server downloads ${what}${size} to ${shorten(path, 40)}, not to volume ${shorten(mount.name, 30)}: ${again} downloads it again while its GPUs wait`,
+      message: `The server downloads ${what}${size} to ${shorten(path, 40)}, not to volume ${shorten(mount.name, 30)}: ${again} downloads it again${hasGpu ? ' while its GPUs wait' : ''}`,
       span: spanOf(at),
       fixes: () => [fix(`Mount ${shorten(mount.name, 30)} at ${path}`, 'unsafe', replaceScalar(document, at, path))],
     });
