@@ -1,6 +1,8 @@
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { type Cursor, getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
+import { blockProblem } from '../yaml/embedded.ts';
+import type { YamlProblem } from '../yaml/node.ts';
 import { parseDocument } from '../yaml/parse.ts';
 import { isPlaceholderText } from './written.ts';
 
@@ -15,6 +17,8 @@ export interface UnreadableText {
   readonly at: Cursor;
   readonly field: string;
   readonly effect: string;
+  /** The error in a literal block, at its place in the document. */
+  readonly problem: YamlProblem | undefined;
 }
 
 /** The texts of an object that must be mappings in YAML and are not, such as programs. The API server accepts any text. */
@@ -31,6 +35,6 @@ export function unreadableTexts({ apiVersion, kind, root, document }: Manifest):
     const isReadable = inner.root?.kind === 'map' && inner.problems.every(({ readable }) => readable === true);
     // Only comments, or a template of another tool.
     if (isReadable || inner.root === null || inner.template) return [];
-    return [{ at, field, effect }];
+    return [{ at, field, effect, problem: blockProblem(document, node) }];
   });
 }

@@ -100,11 +100,10 @@ export default defineRule({
     if (missing !== undefined) report({ message: missing.message, span: spanOf(missing.at) });
   },
   manifest(manifest, { crossReferences, document, report }) {
-    for (const { at, field, effect } of unreadableTexts(manifest)) {
-      report({
-        message: `${field} is not a mapping in YAML: KubeRay cannot read it, and ${effect}`,
-        span: keySpanOf(at),
-      });
+    for (const { at, field, effect, problem } of unreadableTexts(manifest)) {
+      const message = `${field} is not a mapping in YAML: KubeRay cannot read it, and ${effect}`;
+      if (problem === undefined) report({ message, span: keySpanOf(at) });
+      else report({ message: `KubeRay cannot read ${field}: ${problem.message}`, span: problem.span });
     }
     const operands = missingOperands(manifest);
     if (operands !== undefined && !crossReferences.mayBePatch()) {
