@@ -18,8 +18,8 @@ export function keyColon({ source, at }: Reader): number {
   if (first === BRACE || first === BRACKET || first === BAR || first === GREATER) return -1;
   for (let here = at; ; here++) {
     const code = source.charCodeAt(here);
-    // Letters: most of the text.
-    if (code > COLON) continue;
+    // Letters and most of the rest.
+    if (code > HASH ? code !== COLON : code === SPACE) continue;
     if (code === COLON) {
       if (isGap(source.charCodeAt(here + 1))) return here;
     } else if (isBreak(code) || (code === HASH && source.charCodeAt(here - 1) === SPACE)) return -1;
