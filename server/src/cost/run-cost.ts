@@ -93,7 +93,8 @@ export function runWords({
 /** How the length and the number of the runs are known, for hovers and reports. */
 export function runBasis({ hours, from, field, perMonth, oneAtATime, suspended, total }: RunCost): string | undefined {
   if (suspended) return 'No runs: suspended';
-  const runs = perMonth === undefined || perMonth === null ? undefined : `${formatNumber(perMonth)} runs per month`;
+  const runs =
+    perMonth === undefined || perMonth === null ? undefined : `${formatNumber(toTenths(perMonth))} runs per month`;
   const steps = total === null ? [] : ['Each step runs until its deadline at most'];
   if (hours === null) return [...steps, ...(runs === undefined ? [] : [runs])].join(', ') || undefined;
   const duration = formatDuration(hours * 3600);
@@ -102,6 +103,11 @@ export function runBasis({ hours, from, field, perMonth, oneAtATime, suspended, 
   if (runs === undefined) return length;
   const isCapped = oneAtATime && hours * (perMonth ?? 0) > HOURS_PER_MONTH;
   return isCapped ? `${length}, one at a time (concurrencyPolicy)` : `${length}, ${runs}`;
+}
+
+/** Schedules of less than a run per month keep their digits. */
+function toTenths(runs: number): number {
+  return runs < 1 ? runs : Math.round(runs * 10) / 10;
 }
 
 function bound({ from }: RunCost): string {

@@ -48,21 +48,20 @@ export async function chartAround(
   const [first] = on;
   const isTurnedOff = outer?.isOff === true || first === undefined;
   if (names.length > 1) {
-    const copies = whole === undefined ? [] : copiesIn(whole)(JSON.stringify(on.map(({ key }) => key)));
+    const copies = whole === undefined ? [] : copiesIn(whole)(on);
     return { values: undefined, copies, isOff: isTurnedOff };
   }
   return { values: first && valuesFor(first, whole), isOff: isTurnedOff };
 }
 
-/** The values of copies by the list of their aliases, as JSON. */
+/** The values of copies: the same list as long as the values and the aliases are the same. */
 const copiesIn = once((whole: YamlNode) => {
   const known = new Map<string, readonly YamlMap[]>();
-  return (aliases: string): readonly YamlMap[] => {
+  return (names: readonly PartName[]): readonly YamlMap[] => {
+    const aliases = JSON.stringify(names.map(({ key }) => key));
     const before = known.get(aliases);
     if (before !== undefined) return before;
-    const found = (JSON.parse(aliases) as readonly string[]).map(
-      (key) => valuesFor({ key, conditions: [] }, whole) ?? emptyMap,
-    );
+    const found = names.map((name) => valuesFor(name, whole) ?? emptyMap);
     known.set(aliases, found);
     return found;
   };
