@@ -63,7 +63,14 @@ function partOfLayers(served: ServedModel, flags: readonly Flag[]): UnfitFlag | 
   const layers = knownModel(served)?.shape.layers ?? 0;
   const gib = weightsSize(served.name)?.gib ?? Number.POSITIVE_INFINITY;
   const isWritten = flag?.dynamic === false && flag.isVariable !== true && /^[1-9]\d?$/.test(flag.value ?? '');
-  if (flag === undefined || served.engine !== 'llama-cpp' || !isWritten || gib > smallGiB || Number(flag.value) >= layers) return undefined;
+  if (
+    flag === undefined ||
+    served.engine !== 'llama-cpp' ||
+    !isWritten ||
+    gib > smallGiB ||
+    Number(flag.value) >= layers
+  )
+    return undefined;
   const rest = layers - Number(flag.value);
   const message = `${flag.word.text.split('=', 1)[0]} ${flag.value} leaves ${rest} of ${layers} layers on the CPU, although the ${gib.toFixed(1)} GiB of weights fit on any GPU`;
   return { flag, message, severity: 'info', value: '99' };
