@@ -32,7 +32,9 @@ export function newBody(lines = 0): Statement {
 export function wordIn(statement: Statement, word: string, at: number, before: string): HclProblem | undefined {
   switch (statement.part) {
     case 'start':
-      Object.assign(statement, { part: word === '"' ? 'other' : 'name', name: word, at });
+      statement.part = word === '"' ? 'other' : 'name';
+      statement.name = word;
+      statement.at = at;
       return undefined;
     case 'name':
     case 'labels':
