@@ -104,20 +104,16 @@ export function startsEntrypoint(container: Container): boolean {
 
 const downloads = 'downloads files';
 
-function mentionsDevices(text: string): boolean {
-  return deviceWords.test(text.toLowerCase());
-}
-
-/** Words on a command line, in lower case, that mention devices, formats of devices, or libraries that prepare data on them. */
+/** Words on a command line, in lower case, that mention devices, formats of devices, or FFmpeg's and other libraries that work on them. */
 const deviceWords = new RegExp(
   oneOf(
-    'cuda gpu (?:^|[-=])device nccl',
-    'fp16 bf16 float16 quanti[sz] tensorrt trt engine(?!er)',
-    // Of FFmpeg.
+    'cuda gpu (?:^|[-=])device nccl fp16 bf16 float16 quanti[sz] tensorrt trt engine(?!er)',
     'nvenc nvdec cuvid hwaccel hwdevice hwupload qsv vaapi vulkan opencl npp placebo amf dnn whisper',
     'rapids cudf dali\\b curator isaac headless',
   ),
 );
+
+const mentionsDevices = (text: string): boolean => deviceWords.test(text.toLowerCase());
 
 function usesDevices({ words, heredoc }: SimpleCommand): boolean {
   return words.some(({ text }) => mentionsDevices(text)) || mentionsDevices(heredoc?.text ?? '');
