@@ -1,6 +1,6 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import { table } from '../yaml/table.ts';
-import { allCommands, type SimpleCommand, type Statement, type Word } from './shell.ts';
+import type { SimpleCommand, Word } from './shell.ts';
 
 /** A word of a `pip install` that makes it fail in every run. */
 export interface AbsentPackage {
@@ -26,20 +26,25 @@ const takesValue = wordSet(
   '--config-settings --global-option --only-binary --no-binary --progress-bar --python -p --index --default-index --torch-backend',
 );
 
+/** Whether the next word is the value of an option, which may be the last of several letters: `-qr`. */
+function isOption(text: string): boolean {
+  return takesValue.has(text) || /^-[A-Za-z]*[rcefit]$/.test(text);
+}
+
 /** Other indexes of packages, in the words of a command or in the names of variables. */
 const otherIndex =
-  /--(?:find-links|index|extra-index|default-index|torch-backend|config)|(?:^|\s)-[fi](?:\s|$)|PIP_|UV_|pip\.conf|pip3? config/;
+  /--(?:find-links|index|no-index|extra-index|default-index|torch-backend|config)|(?:^|\s)-[fi](?:\s|$)|PIP_|UV_|pip\.conf|pip3? config/;
 
 /**
  * The packages that pip certainly does not find.
+ * @param commands those that run in any case
  * @param text the script, and the names of the variables
  * @param hasTorch whether the image may have PyTorch, in which case nothing may be missing
  */
-export function absentPackages(statements: readonly Statement[], text: string, hasTorch: boolean): AbsentPackage[] {
+export function absentPackages(commands: readonly SimpleCommand[], text: string, hasTorch: boolean): AbsentPackage[] {
   if (otherIndex.test(text)) return [];
-  const commands = allCommands(statements);
-  return commands.flatMap((command, index) =>
-    command.heredoc !== undefined || commands[index + 1]?.after === '||'
+  return commands.flatMap((command) =>
+    command.heredoc !== undefined || command.words.some(mayNameIndex)
       ? []
       : packagesOf(command).flatMap((word) => {
           const problem = problemOf(word.text, text, hasTorch);
@@ -48,13 +53,18 @@ export function absentPackages(statements: readonly Statement[], text: string, h
   );
 }
 
+/** A variable may hold an option, and a known one is replaced by its value. */
+function mayNameIndex({ dynamic, text }: Word): boolean {
+  return otherIndex.test(text) || (dynamic && text.startsWith('$'));
+}
+
 function packagesOf({ words }: SimpleCommand): readonly Word[] {
   const texts = words.map(({ text }) => text);
   const at = texts.indexOf('install');
   const program = texts.slice(0, Math.max(at, 0)).join(' ');
   if (!/^(?:sudo )?(?:pip3?|python3? -m pip|uv pip)$/.test(program)) return [];
   return words.slice(at + 1).filter(({ text, dynamic }, index, all) => {
-    return !dynamic && !text.startsWith('-') && !takesValue.has(all[index - 1]?.text ?? '');
+    return !dynamic && !text.startsWith('-') && !isOption(all[index - 1]?.text ?? '');
   });
 }
 

@@ -2,6 +2,7 @@ import { isBareImage } from '../catalog/image-programs.ts';
 import { isSlip } from '../catalog/spelling.ts';
 import { oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { absentPackages } from '../command/absent-packages.ts';
+import { certainCommands } from '../command/certain-commands.ts';
 import { programWords } from '../command/programs.ts';
 import { allCommands, baseName, type SimpleCommand, type Statement, type Word } from '../command/shell.ts';
 import type { Container, PodSet } from '../model/workload.ts';
@@ -41,25 +42,37 @@ export function certainFailures(
     container.image !== undefined && !isTemplated(container.image.at) && isBareImage(container.image.value);
   const hasTorch = !isBare || /torch/.test(container.image?.value ?? '');
   const stops = /(?:^|[\s;])set -[a-z]*e/.test(text);
-  const commands = allCommands(statements);
-  const failures: CertainFailure[] = absentPackages(statements, text, hasTorch).map(({ word, problem }) => {
-    return { words: [word, word], message: problem, goesOn: false };
-  });
+  const commands = certainCommands(statements);
+  const mayHaveIndex = getIn(container.at, 'envFrom') !== undefined || container.volumeMounts.some(ofPip);
+  const failures: CertainFailure[] = (mayHaveIndex ? [] : absentPackages(commands, text, hasTorch)).map(
+    ({ word, problem }) => {
+      return { words: [word, word], message: problem, goesOn: false };
+    },
+  );
   for (const [index, command] of commands.entries()) {
     const next = commands[index + 1];
-    if (next?.after === '||') continue;
     const found =
       forbidden(command, container, podSet) ??
       (isBare || runsAsRoot(container) ? withoutKey(command, text, container, podSet) : undefined) ??
-      (next === undefined ? undefined : otherFolder(command, next, () => commands.slice(0, index)));
+      (next === undefined ? undefined : otherFolder(command, next, () => before(command, statements)));
     if (found === undefined) continue;
     failures.push({ ...found, goesOn: !(stops || next === undefined || next.after === '&&') });
   }
-  const user = userProblem(statements, container, podSet);
+  const user = userProblem(commands, container, podSet);
   return user === undefined ? failures : [...failures, { ...user, goesOn: false }];
 }
 
 type Failure = Pick<CertainFailure, 'words' | 'message'>;
+
+/** `/etc/pip.conf`, `/root/.config/pip`. */
+function ofPip({ mountPath }: Container['volumeMounts'][number]): boolean {
+  return /\bpip\b|^\/(?:$|etc\/?$|root\/?$)/.test(mountPath);
+}
+
+function before(command: SimpleCommand, statements: readonly Statement[]): readonly SimpleCommand[] {
+  const all = allCommands(statements);
+  return all.slice(0, all.indexOf(command));
+}
 
 /** What needs the rights of the node, and systemd, which no container runs beside its command. */
 function forbidden(command: SimpleCommand, container: Container, podSet: PodSet): Failure | undefined {

@@ -1,7 +1,7 @@
 import { isBareImage } from '../catalog/image-programs.ts';
 import { imageParts } from '../catalog/images.ts';
 import { either, oneOf, wordSet } from '../catalog/word-patterns.ts';
-import { allCommands, baseName, type SimpleCommand, type Statement, type Word } from '../command/shell.ts';
+import { baseName, type SimpleCommand, type Word } from '../command/shell.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { getIn, isIncomplete, isTemplated, isUnseen } from '../yaml/cursor.ts';
 import { knowsUser, otherUser, runsAsRoot, userSetting } from './root-images.ts';
@@ -14,19 +14,20 @@ export interface UserProblem {
   readonly message: string;
 }
 
-/** The first command that needs root without being it, or a notebook that refuses to run as root. */
+/**
+ * The first command that needs root without being it, or a notebook that refuses to run as root.
+ * @param commands those that run in any case
+ */
 export function userProblem(
-  statements: readonly Statement[],
+  commands: readonly SimpleCommand[],
   container: Container,
   podSet: PodSet,
 ): UserProblem | undefined {
   if (!knowsUser(container, podSet)) return undefined;
-  const commands = allCommands(statements);
   const user = userOf(container, podSet);
   const isRoot = user === undefined && isOfRoot(container, podSet);
   if (user === undefined && !(isRoot && hasNoSettings(container))) return undefined;
-  for (const [index, command] of commands.entries()) {
-    if (commands[index + 1]?.after === '||') continue;
+  for (const command of commands) {
     const words = user === undefined ? notebook(command) : installation(command);
     if (words === undefined) continue;
     const [program, task] = words;
@@ -81,6 +82,8 @@ function notebook({ words }: SimpleCommand): readonly [Word, Word] | undefined {
   const isJoined = /^jupyter-(?:lab|notebook|server)$/.test(name);
   const first = isJoined ? task : next;
   if (first !== undefined && !first.text.startsWith('-')) return undefined;
+  // A variable may allow it.
+  if (words.some(({ text }) => settings.test(text))) return undefined;
   if (words.some(({ text }) => /^--?(?:h|help|help-all|version|generate\S*)$/.test(text))) return undefined;
   if (isJoined) return [program, program];
   return name === 'jupyter' && task !== undefined && notebooks.has(task.text) ? [program, task] : undefined;
