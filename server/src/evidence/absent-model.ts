@@ -167,11 +167,11 @@ export function bareModel(container: Container, podSet: PodSet, workload: Worklo
   // No name on Hugging Face has a colon.
   if (isOllama)
     return /vllm|sglang|text-/.test(repository) ? { name, full: undefined, isOllama, words: model.words } : undefined;
+  const isMounted = volumeMounts.some(({ mountPath }) => startFolder.test(mountPath) || mountPath.endsWith(name));
+  if (isMounted) return undefined;
   if (ofServices.test(name)) return { name, full: undefined, isOllama, words: model.words };
   const known = modelByName(name) ?? modelByName(`${name}:latest`);
   if (known === undefined || known.basis !== 'name' || !known.shape.name.includes('/')) return undefined;
-  const isMounted = volumeMounts.some(({ mountPath }) => startFolder.test(mountPath) || mountPath.endsWith(name));
-  if (isMounted) return undefined;
   const [organization, own = ''] = known.shape.name.split('/');
   // Others publish models of the same shape.
   const isOwn = name.toLowerCase().startsWith(own.toLowerCase());

@@ -43,9 +43,15 @@ export function configuredRank(container: Container): Omit<ConfiguredLaunch, 'co
   const { settings, flags, file, words } = launchFile(container) ?? {};
   const [rank, machines] = [settings?.get('machine-rank'), countIn(settings?.get('num-machines') ?? '1')];
   if (rank === undefined || !/^\d{1,5}$/.test(rank) || machines == null || machines < 2) return undefined;
+  // A rendezvous gives the ranks, and other launchers of DeepSpeed start the other machines.
+  if ((settings?.get('rdzv-backend') ?? 'static') !== 'static' || startsOthers(settings)) return undefined;
   if (words === undefined || flags?.some(({ name }) => /^(?:machine-rank|num-machines|rdzv)/.test(name)))
     return undefined;
   return { text: `machine_rank ${rank} in ${file}`, words };
+}
+
+function startsOthers(settings: LaunchFile['settings'] | undefined): boolean {
+  return [...(settings?.keys() ?? [])].some((name) => /hostfile|multinode-launcher$/.test(name));
 }
 
 /** The number of processes in the file of a container's only `accelerate launch`, unless its flags say another. */

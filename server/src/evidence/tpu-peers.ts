@@ -5,6 +5,9 @@ import type { PodSet, Workload } from '../model/workload.ts';
 import { asText, getIn, isIncomplete, spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
 
+/** The fewest chips of a node in a slice of several nodes. */
+const chipsOfHost = 4;
+
 /** What a Job on several TPU nodes lacks. */
 export interface LackingPeers {
   readonly lacks: string;
@@ -27,6 +30,10 @@ export function lackingPeers(podSet: PodSet, workload: Workload): LackingPeers |
   if (slice === undefined || topology === undefined || perPod === null || pods < 2 || slice.chips <= perPod)
     return undefined;
   if (podSet.containers.some(({ env }) => env.some(({ name }) => name.startsWith('TPU_')))) return undefined;
+  // Pods with single chips share a node, and those of a queue of tasks do not meet.
+  const completions = getIn(spec, 'completions');
+  const isQueue = completions !== undefined && asText(completions) !== String(pods);
+  if (perPod < chipsOfHost || isQueue || (pods * perPod) % slice.chips !== 0) return undefined;
   const mode = getIn(spec, 'completionMode');
   const isIndexed = (mode === undefined ? 'NonIndexed' : asText(mode)) !== 'NonIndexed';
   const lacks = [

@@ -213,6 +213,10 @@ const frameworks: ReadonlyMap<string, string> = new Map([
   ['UVICORN_HOST', 'uvicorn'],
 ]);
 
+function hostIn(address: string): string {
+  return address.replace(/:\d{1,5}$/, '');
+}
+
 function ofCommand(
   program: string,
   { words, assignments }: SimpleCommand,
@@ -222,32 +226,39 @@ function ofCommand(
   const [first, last] = [words[0], words.at(-1)];
   const flags = readFlags(words);
   const isBind = ({ name }: (typeof flags)[number]) => bound.has(program) && bindFlags.has(name);
+  const binds = flags.filter(isBind);
   const host =
     flags.find(({ name, written }) => hostFlags.has(name) || (name.length === 1 && /^H$/.test(written))) ??
-    flags.filter(isBind).at(-1);
+    // Of several addresses, one outside the pod is enough.
+    binds.find(({ value = '' }) => !loopback.test(hostIn(value))) ??
+    binds[0];
   if (first === undefined || last === undefined) return undefined;
   // Of several nodes, only the first one serves requests.
   if (flags.some(({ name, value }) => /^(?:node-)?rank$/.test(name) && value !== '0')) return undefined;
   const port = flags.find(({ name, dynamic }) => name === 'port' && !dynamic)?.value;
   if (host !== undefined) {
-    const [, address = '', own] = /^(.*?)(?::(\d{1,5}))?$/.exec(host.value ?? '') ?? [];
-    if (host.dynamic || host.valueWord === undefined || !loopback.test(isBind(host) ? address : (host.value ?? '')))
+    const { value = '' } = host;
+    if (host.dynamic || host.valueWord === undefined || !loopback.test(isBind(host) ? hostIn(value) : value))
       return undefined;
     return {
       program,
       host: `--${host.name.length > 1 ? host.name : isBind(host) ? 'bind' : 'host'} ${host.value}`,
       words: [host.word, host.valueWord],
-      port: isBind(host) ? own : port,
+      port: isBind(host) ? /:(\d{1,5})$/.exec(value)?.[1] : port,
     };
   }
   const isOpen =
-    flags.some(({ name }) => /^(?:c|config|env-file|uds|fd|h|b|bind|u)$/.test(name)) ||
+    flags.some(({ name }) => /^(?:c|config|env-file|uds|fd|h|b|bind|u|e|endpoint)$/.test(name)) ||
     words.some(({ text }) => text.startsWith('disaggregated')) ||
     // Only its server for development does not listen on all addresses.
     (program === 'fastapi' && words[1]?.text !== 'dev') ||
     // `"$@"` and `$EXTRA_ARGS` may hold the flag.
     words.some((word) => word.dynamic && !flags.some(({ valueWord }) => valueWord === word)) ||
-    [...env, ...assignments.map(({ text }) => text)].some((text) => /^\w*HOST(?:=|$)/.test(text));
+    [...env, ...assignments.map(({ text }) => text)].some((text) => /^\w*HOST(?:=|$)/.test(text)) ||
+    // Gunicorn listens on all addresses of PORT, and reads flags from the other one.
+    (program === 'gunicorn' && env.some((name) => /^(?:PORT|GUNICORN_CMD_ARGS)$/.test(name))) ||
+    // Its web interface listens on all addresses.
+    (program === 'fastchat' && words.some(({ text }) => text.includes('gradio')));
   return isOpen || !loopbackByDefault.has(program) || namesServer(image, program)
     ? undefined
     : { program, host: undefined, words: [first, last], port };

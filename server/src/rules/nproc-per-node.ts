@@ -102,7 +102,7 @@ export default defineRule({
       const { text, used, cores, devices, span } = idle;
       context.report({
         severity: 'warning',
-        message: `${shorten(text, 32)} uses ${used} of at least ${cores} NeuronCores: most of the container's ${devices} devices stay idle`,
+        message: `${shorten(text, 32)} uses ${used} of at least ${cores} NeuronCores: at least half of the container's ${devices} devices stay idle`,
         span,
       });
     }
