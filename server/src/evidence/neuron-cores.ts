@@ -1,5 +1,5 @@
 import { isInstanceTypeLabel } from '../catalog/index.ts';
-import { partOf } from '../catalog/word-patterns.ts';
+import { either, partOf } from '../catalog/word-patterns.ts';
 import { findSharding } from '../command/parallelism.ts';
 import { findLocalProcesses, type LocalProcesses } from '../command/processes.ts';
 import { processInput } from '../model/process-input.ts';
@@ -87,7 +87,11 @@ export function idleDevices(container: Container, { podSet, document, workload }
 }
 
 /** Settings with which a server runs copies of its model, or one process for each device. */
-const copies = partOf('data.parallel dp.degree workers replicas visible.cores num.processes');
+const copies = either(
+  partOf('data.parallel dp.degree workers replicas visible.cores num.processes xargs'),
+  // A loop, and programs in the background.
+  /\bdo\s|(?<![&>])&(?![&>])/,
+);
 
 function wordsOf({ command, args, env }: ReturnType<typeof processInput>): string {
   return [...command, ...args, ...env.map(({ name }) => name)].join(' ').toLowerCase();

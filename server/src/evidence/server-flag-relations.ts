@@ -128,7 +128,9 @@ export function flagConflict(
   }
   if (program === 'vllm') return smallBatch(byName, container) ?? configWithoutDraft(byName) ?? idleFlag(found, byName);
   if (program === 'sglang') return withoutDraft(byName);
-  return program === 'llama-server' ? (cacheWithoutFlash(byName, container) ?? smallSlots(byName)) : undefined;
+  return program === 'llama-server'
+    ? (cacheWithoutFlash(byName, container) ?? smallSlots(byName, container))
+    : undefined;
 }
 
 /** `ollama serve` takes no flags. https://github.com/ollama/ollama/blob/main/cmd/cmd.go, 2026-11-29 */
@@ -233,13 +235,15 @@ function cacheWithoutFlash(flags: ReadonlyMap<string, Flag>, { image }: Containe
  * Slots so small that a chat does not fit: llama.cpp divides the context among them, unless they share one cache.
  * https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, 2026-11-30
  */
-function smallSlots(flags: ReadonlyMap<string, Flag>): FlagConflict | undefined {
+function smallSlots(flags: ReadonlyMap<string, Flag>, { env }: Container): FlagConflict | undefined {
   const slots = flags.get('parallel') ?? flags.get('np');
   const context = flags.get('ctx-size') ?? flags.get('c');
   const [count, length] = [slots, context].map((one) =>
     /^[1-9]\d{0,6}$/.test(one?.value ?? '') ? Number(one?.value) : Number.NaN,
   );
-  const isShared = [...flags.keys()].some((name) => /^(?:kvu|kv-unified|embeddings?|rerank(?:ing)?)$/.test(name));
+  const isShared =
+    [...flags.keys()].some((name) => /^(?:kvu$|kv-unified$|embd|embedding|rerank|pooling$)/.test(name)) ||
+    env.some(({ name }) => /^LLAMA_ARG_(?:KV_UNIFIED|EMBEDDINGS|RERANKING|POOLING)$/.test(name));
   if (slots === undefined || count === undefined || length === undefined || isShared || !(length / count < 512))
     return undefined;
   const problem = `leaves each request ${Math.floor(length / count)} tokens of --ctx-size ${length}`;

@@ -181,8 +181,8 @@ function checkKnative({ pod }: PodSet, { report, document, workload }: PodSetCon
   const at = getIn(first, 'name');
   const name = writtenText(at);
   const effect = workload.apiVersion.startsWith('serving.kserve')
-    ? 'the predictor is never created'
-    : rejectionOf(workload);
+    ? 'its pods are never created'
+    : `the API server rejects the ${workload.kind}`;
   if (at !== undefined && name !== undefined && name !== '' && !/^(?:h2c|http1)$/.test(name))
     report({
       message: `Knative allows only http1 and h2c as the name of a port, not ${shorten(name, 20)}: ${effect}`,
