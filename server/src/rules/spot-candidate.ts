@@ -94,6 +94,8 @@ export default defineRule({
     const spot = cost === null ? undefined : spotSaving(cost);
     // The prices of an unknown provider say nothing about machines that may be the reader's own.
     if (cost === null || spot === undefined || gpuPodSets.every(({ placement }) => placement.provider === null)) return;
+    // A queue may already give it spot capacity.
+    if (cost.hourly.min <= spot.hourly.min) return;
     context.report({
       message: `Training saves its progress and restarts after interruptions: on spot, it costs ${formatHourly(spot.hourly)} instead of ${formatHourly(cost.hourly)}`,
       span: placeOf(gpuPodSets, workload),
