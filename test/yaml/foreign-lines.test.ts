@@ -30,7 +30,7 @@ describe('a line that is not YAML is named, wherever the reader gives up', () =>
     ['a:\n  b: 1\n-  c: 1\n+  c: 2\n', `3 ${diff} [-  c: 1]`],
     ['a:\n  b: 1\n+  c: 2\n  d: 1\n', `3 ${diff} [+  c: 2]`],
     ['> apiVersion: v1\n> kind: Pod\n', `1 ${mail} [> apiVersion: v1]`],
-    ['a:\n    - b: 1\n      c: 2\n   - b: 3\n', `4 ${misaligned} [- b: 3]`],
+    ['a:\n    - b: 1\n      c: 2\n   - b: 3\n', `4 ${misaligned} [-]`],
     ['apiVersion: v1\nkind: Pod\n---apiVersion: v1\nkind: Pod\n', `3 ${glued} [---apiVersion: v1]`],
     ['a: 1\n<<<<<<< HEAD\nb: 1\n=======\nb: 2\n>>>>>>> topic\n', `2 ${conflict} [<<<<<<< HEAD]`],
     ['a: 1\r\n=======\r\nb: 2\r\n>>>>>>> topic\r\n', `2 ${conflict} [=======]`],
