@@ -16,10 +16,12 @@ export interface UnreadAnnotation {
 export function unreadAnnotations({ annotations, selectors, labels, pod }: PodSet): readonly UnreadAnnotation[] {
   if (annotations.length === 0 || getIn(pod, 'schedulerName') !== undefined || isUnseen(pod)) return [];
   if (labels.some(({ at }) => /^(?:runai|kai\.|hami|project$)/.test(keyOf(at)))) return [];
-  return annotations.flatMap(({ at }): readonly UnreadAnnotation[] => {
+  return annotations.flatMap(({ at, value }): readonly UnreadAnnotation[] => {
     const key = keyOf(at);
     if (shares.test(key)) return [{ at, about: 'share' }];
-    if (key === 'nvidia.com/gpu' || key === 'amd.com/gpu') return [{ at, about: 'request' }];
+    // "false" and "none" request nothing.
+    if (key === 'nvidia.com/gpu' || key === 'amd.com/gpu')
+      return /^(?:[1-9]\d*|true|yes|required)$/i.test(value) ? [{ at, about: 'request' }] : [];
     if (!isGpuLabel(key) && !properties.test(key)) return [];
     // It repeats what the selector says.
     return selectors.some((one) => one.key === key) ? [] : [{ at, about: 'nodes' }];
