@@ -13,7 +13,7 @@ function problems(text: string): string[] {
 }
 
 const conflict = 'Unresolved merge conflict; choose one side and remove the marker lines';
-const diff = 'This line is of a diff; remove the lines that begin with -, and the + at the start of the others';
+const diff = 'This line is from a diff; remove the lines that begin with -, and the + at the start of the others';
 const mail = 'This line is quoted as in a mail; remove the > at the start of each line';
 const misaligned = 'The indentation matches no line above; align the line with the lines around it';
 const glued = 'A line break is missing after ---; write it on its own line';

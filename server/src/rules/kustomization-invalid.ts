@@ -213,7 +213,7 @@ function checkCycles(root: Cursor, { document, report }: DocumentContext): void 
     const path = asString(item);
     if (path === undefined || !leadsToItself(document.kustomization, path)) continue;
     report({
-      message: `${shorten(path, 60)} is the folder of this kustomization, or has it: kustomize rejects the cycle`,
+      message: `${shorten(path, 60)} is the folder of this kustomization, or contains it: kustomize rejects the cycle`,
       span: spanOf(item),
     });
   }

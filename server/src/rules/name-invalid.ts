@@ -89,7 +89,7 @@ export default defineRule({
       check(at, value.what, value.form, rejection, context);
     for (const { at, value } of placesInTree(podSet.pod, namesOfOthers)) {
       if (getIn(at.parent, 'optional') !== undefined) continue;
-      check(at, value, subdomain, 'no object can have it, and the pod never starts', context);
+      check(at, value, subdomain, 'the pod never starts', context);
     }
   },
 });

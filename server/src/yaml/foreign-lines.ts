@@ -62,7 +62,7 @@ const diffHeader: Foreign = {
 /** `+  name: a`, which is neither an item of a list nor a key, and the line `-  name: b` above it. */
 const diffLine: Foreign = {
   line: /^(?:-[ \t]+[^\s#][^\r\n]*(?=\n\+[ \t]+\S)|\+[ \t]+[^\r\n:]*:(?: [^\r\n]*)?$)/m,
-  message: 'This line is of a diff; remove the lines that begin with -, and the + at the start of the others',
+  message: 'This line is from a diff; remove the lines that begin with -, and the + at the start of the others',
 };
 const mailLine: Foreign = {
   line: /^> ?(?:apiVersion|kind|metadata|---)[^\r\n]*$/m,
