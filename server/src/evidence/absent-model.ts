@@ -73,7 +73,7 @@ export function unfilledByKserve(
     lines.some((line) => isTemplated(line.at) || /^-\w*c$/.test(line.value));
   const line = lines.find(({ value }) => value.includes(path));
   if (!/^\/mnt\/models(?:\/|$)/.test(path) || isFilled || line === undefined) return undefined;
-  const message = `KServe does not fill ${shorten(path, 32)} for a container of one's own without STORAGE_URI: the server finds no model there`;
+  const message = `KServe downloads no model to ${shorten(path, 32)} for a custom container without STORAGE_URI: the server finds none there`;
   return { message, at: line.at };
 }
 

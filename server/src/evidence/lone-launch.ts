@@ -68,7 +68,7 @@ export function knowsNobody(container: Container, { pods }: PodSet, workload: Wo
   if (container.accelerators.length === 0 || mayHaveVariables(container) || container.scripts.length > 0) return false;
   const texts = [...command, ...args, ...env.map((one) => one.name)].join('\n');
   // A file of variables may tell it.
-  if (/(?:^|[\s;&|])(?:source|\.)\s/.test(texts)) return false;
+  if (/(?:^|[\s;&|])(?:source|eval|\.)\s/.test(texts)) return false;
   return !/master|rank|rdzv|main[-_]process|host|addr|pet_|ssh|deepspeed|config[-_]file|slurm|index|\$\{?@/i.test(
     texts,
   );

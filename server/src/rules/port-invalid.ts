@@ -185,7 +185,7 @@ function checkKnative({ pod }: PodSet, { report, document, workload }: PodSetCon
     : `the API server rejects the ${workload.kind}`;
   if (at !== undefined && name !== undefined && name !== '' && !/^(?:h2c|http1)$/.test(name))
     report({
-      message: `Knative allows only http1 and h2c as the name of a port, not ${shorten(name, 20)}: ${effect}`,
+      message: `Knative allows only http1 and h2c as port names, not ${shorten(name, 20)}: ${effect}`,
       span: spanOf(at),
       fixes: () => [fix('Change the name to http1', 'unsafe', replaceScalar(document, at, 'http1'))],
     });

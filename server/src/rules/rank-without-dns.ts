@@ -102,7 +102,7 @@ export default defineRule({
     const found = lackingPeers(podSet, workload);
     if (found === undefined) return;
     report({
-      message: `Without ${found.lacks}, GKE does not tell the pods of the TPU slice of each other: ${neverMeet}`,
+      message: `Without ${found.lacks}, GKE does not give the pods of the TPU slice each other's addresses: ${neverMeet}`,
       span: found.span,
     });
   },

@@ -106,7 +106,7 @@ function reportPod(workload: Workload, { manifest, report }: WorkloadContext): v
   const owned = getIn(manifest.root, 'metadata', 'ownerReferences') !== undefined;
   if (only === undefined || others.length > 0 || owned || !hasRole(workload, 'training') || isTrial(workload)) return;
   report({
-    message: 'No controller starts a Pod again: the first interruption of spot capacity ends the training; use a Job',
+    message: 'No controller recreates this Pod: the first spot interruption ends the training; use a Job',
     span: spotPlace(only, manifest).span,
   });
 }
