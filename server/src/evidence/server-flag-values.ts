@@ -44,9 +44,9 @@ function oneNumberOf(numbers: string): ValueCheck {
   return (value) => (/^\d{1,6}$/.test(value) && !accepted.has(value) ? listed : undefined);
 }
 
-/** A value that vLLM reads as JSON only. Templates and files have other beginnings. */
+/** A value that vLLM reads as JSON only, or as none. Templates and files have other beginnings. */
 const json: ValueCheck = (value) =>
-  /^[a-z\d_]+(?:[=:,-][\w.:=,-]*)?$/i.test(value) ? 'JSON, such as {"key":1}' : undefined;
+  /^(?!(?:null|none)$)[a-z\d_]+(?:[=:,-][\w.:=,-]*)?$/i.test(value) ? 'JSON, such as {"key":1}' : undefined;
 
 /** Words with which people leave a count to the program. */
 const count = not('auto all max gpu gpus none', 'a number');
