@@ -26,6 +26,8 @@ const allowedPairs: ReadonlyMap<string, string> = new Map([
   ['gpu-without-request + nim-without-key', 'the server gets no GPU, and it cannot load its model'],
   ['nproc-per-node + resume-disabled', 'the program uses one of the GPUs, and it does not resume'],
   ['hpa-metric-unknown + keda-query', 'the metric has another name, and its average is divided by the replicas'],
+  ['gated-model-without-token + server-too-old', 'the server may not load the model, and is too old for it'],
+  ['rank-without-dns + world-size', 'the pods are more than the slice has nodes, and do not find each other'],
   ['gpu-limits-required + mig-resource-spelling', 'the name is wrong, and it is only in requests'],
 ]);
 

@@ -62,6 +62,8 @@ function brokenValue(text: string, at: number): Span | undefined {
   const end = written.trimEnd().length;
   if (before === undefined || before.length >= end || written.length === maxLine || at - line < before.trimEnd().length)
     return undefined;
+  // Objects in brackets are read as far as they are written: what they request is not unknown.
+  if (/^[[{].*\{.*:/.test(written.slice(before.length, end))) return undefined;
   // Without its kind, an object would be taken for another.
   if (/^(?:kind|apiVersion): *$/.test(before) && !/^["'][^"']*$/.test(written.slice(before.length, end)))
     return undefined;
