@@ -164,7 +164,6 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
 }
 
 const modelFlag = /^--?(?:model|detector|weights|checkpoint|ckpt|llm)(?![a-z])/;
-
 /** Also that of a part of the program: `--embedding_model`. */
 const anyModelFlag = new RegExp(`^--?(?:[a-z]+[-_])?(?:${oneOf('model weights llm encoder embedder vae')})(?![a-z])`);
 
@@ -200,9 +199,7 @@ const isOfDatabase = either(
 );
 
 const unpackers = wordSet('tar unzip unrar gunzip gzip unxz unzstd zstd 7z pigz');
-
 const clients = wordSet('locust k6 wrk hey oha ab guidellm genai-perf perf_analyzer inference-perf aiperf');
-
 const extension = /\.(?:py|sh|bash|r|jl|m?js|ipynb)$/i;
 
 /** The script or module that an interpreter runs. */
@@ -261,7 +258,6 @@ const fileFormats = ['tfrecord', 'tfrecords', 'parquet', 'arrow', 'csv', 'jsonl'
 const making = [
   ...['make', 'create', 'write', 'pack', 'convert', 'get', 'gather', 'collect', 'ingest', 'to', 'merge', 'generate'],
 ];
-
 const drawing = ['plot', 'plots', 'plotting', 'charts'];
 
 /** Features of tables, unlike those that a model extracts. */
