@@ -21,7 +21,7 @@ export const planters: Planters = {
   'kv-cache-too-small': (analysis) =>
     withServers(analysis, (count) => [
       ['vllm', 'serve', 'unsloth/Llama-3.1-8B-Instruct', '--max-model-len=2000000', `--tensor-parallel-size=${count}`],
-      ['vllm', 'serve', 'microsoft/Phi-3-mini-128k-instruct', '--max-model-len', '900000', `-tp=${count}`],
+      ['vllm', 'serve', 'lab/Phi-3-mini-128k-instruct', '--max-model-len', '900000', `-tp=${count}`],
     ]),
   'context-too-long': (analysis) =>
     withServers(analysis, () => [

@@ -1,6 +1,7 @@
 import { startFolder } from '../catalog/image-programs.ts';
 import { programWords } from '../command/programs.ts';
 import type { Statement, Word } from '../command/shell.ts';
+import { once } from '../model/once.ts';
 import { commandLineOf } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { asText, getIn } from '../yaml/cursor.ts';
@@ -13,27 +14,36 @@ export const unknownRoots = { image: '/?image', home: '/?home' } as const;
  * command. Below one of `unknownRoots`, if it starts there; undefined if it is unknown.
  */
 export function folderOf(word: Word, container: Container): string | undefined {
+  return foldersOf(container).get(keyOf(word));
+}
+
+/** The folder of each command, by its words: a script may have thousands of commands. */
+const foldersOf = once((container: Container): ReadonlyMap<string, string | undefined> => {
   const own = getIn(container.at, 'workingDir');
   const start = own === undefined ? (startFolder(container.image?.value ?? '') ?? unknownRoots.image) : asText(own);
-  const { found, folder } = walk(commandLineOf(container).statements, start && resolve('/', start), word);
-  return found ? folder : undefined;
+  const folders = new Map<string, string | undefined>();
+  walk(commandLineOf(container).statements, start && resolve('/', start), folders);
+  return folders;
+});
+
+function keyOf({ item, start, end }: Word): string {
+  return `${item} ${start} ${end}`;
 }
 
 /** Flags with which a launcher starts its program in another folder: `conda run --cwd`, `uv run --directory`, `mpirun -wdir`. */
 const moves = /^--?(?:cwd|chdir|workdir|wdir|wd|directory|working-dir(?:ectory)?)(?:=|$)/;
 
-interface Step {
-  /** Whether a statement has the word. If so, `folder` is that of the statement, else the one after the last statement. */
-  readonly found: boolean;
-  readonly folder: string | undefined;
-}
-
-function walk(statements: readonly Statement[], from: string | undefined, word: Word): Step {
+/** Notes the folder of each command. @returns the folder after the last statement */
+function walk(
+  statements: readonly Statement[],
+  from: string | undefined,
+  folders: Map<string, string | undefined>,
+): string | undefined {
   let folder = from;
   for (const statement of statements) {
     if (statement.kind === 'command') {
-      if (statement.words.some((one) => isSame(one, word)))
-        return { found: true, folder: statement.words.some(({ text }) => moves.test(text)) ? undefined : folder };
+      const here = statement.words.some(({ text }) => moves.test(text)) ? undefined : folder;
+      for (const word of statement.words) folders.set(keyOf(word), here);
       const [program, target = ''] = programWords(statement);
       // What runs after `||` or in the background may leave the shell where it is.
       if (program === 'cd') folder = statement.after === '||' ? undefined : resolve(folder, target);
@@ -42,14 +52,13 @@ function walk(statements: readonly Statement[], from: string | undefined, word: 
     }
     const isFunction = statement.kind === 'group' && statement.keyword === 'function';
     const body = statement.kind === 'loop' ? [...statement.condition, ...statement.body] : statement.body;
-    const inner = walk(body, isFunction ? undefined : folder, word);
-    if (inner.found) return inner;
+    const after = walk(body, isFunction ? undefined : folder, folders);
     if (statement.kind === 'group' && statement.keyword === 'subshell') continue;
-    if (statement.kind === 'group' && statement.keyword === 'braces') folder = inner.folder;
+    if (statement.kind === 'group' && statement.keyword === 'braces') folder = after;
     // One of several branches, a repeated one, or a function that may be called: only without `cd` it is known.
-    else if (inner.folder !== folder && !(isFunction && !mentionsMove(body))) folder = undefined;
+    else if (after !== folder && !(isFunction && !mentionsMove(body))) folder = undefined;
   }
-  return { found: false, folder };
+  return folder;
 }
 
 function mentionsMove(statements: readonly Statement[]): boolean {
@@ -58,10 +67,6 @@ function mentionsMove(statements: readonly Statement[]): boolean {
       ? /^(?:cd|pushd|popd)$/.test(programWords(statement)[0] ?? '')
       : mentionsMove(statement.kind === 'loop' ? [...statement.condition, ...statement.body] : statement.body),
   );
-}
-
-function isSame(one: Word, other: Word): boolean {
-  return one.item === other.item && one.start === other.start && one.end === other.end;
 }
 
 /** A folder as seen from another one; undefined if unknown. */
@@ -75,5 +80,9 @@ function resolve(from: string | undefined, to: string): string | undefined {
     if (part === '..' && parts.pop()?.startsWith('?')) return undefined;
     if (part !== '..' && part !== '' && part !== '.') parts.push(part);
   }
-  return `/${parts.join('/')}`;
+  const resolved = `/${parts.join('/')}`;
+  return resolved.length > longestPath ? undefined : resolved;
 }
+
+/** Linux opens no longer path. */
+const longestPath = 4096;
