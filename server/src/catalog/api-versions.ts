@@ -111,7 +111,7 @@ const elsewhere = table<string>({
   'serving.knative.dev/InferenceService': 'serving.kserve.io/v1beta1',
 });
 
-/** Versions that never had a kind, which another version of its group, or of a related one, has. Sources: the CRDs of KServe, Kubeflow and KubeRay, read 2026-11-30. */
+/** Versions that never had a kind, which another version of its group, or of a related one, has. Source: the CRDs of KServe, Kubeflow and KubeRay. */
 const otherVersions = table<string>({
   'serving.kserve.io/v1alpha1/InferenceService': 'serving.kserve.io/v1beta1',
   'serving.kserve.io/v1beta1/ServingRuntime': 'serving.kserve.io/v1alpha1',

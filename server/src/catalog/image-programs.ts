@@ -72,7 +72,7 @@ export function lackingPrograms(image: string): ReadonlySet<string> | undefined 
   return lacking.find((one) => one.image === name && one.tag.test(tag))?.programs;
 }
 
-/** NVIDIA's images have JupyterLab, but not JupyterHub: https://docs.nvidia.com/deeplearning/frameworks/, read 2026-11-30. */
+/** NVIDIA's images have JupyterLab, but not JupyterHub: https://docs.nvidia.com/deeplearning/frameworks/ names only the first. */
 const withoutHub = wordSet('nvcr.io/nvidia/pytorch nvcr.io/nvidia/tensorflow nvcr.io/nvidia/jax');
 
 /** Whether an image certainly has no `jupyterhub-singleuser`, the program that a JupyterHub starts. */

@@ -8,7 +8,10 @@ export interface AbsentPackage {
   readonly problem: string;
 }
 
-/** Names that the index does not have, or under which it only has a package that refuses to be installed, and what they stand for. All read 2026-11-30. */
+/**
+ * Names that the index does not have, or under which it only has a package that refuses to be installed, and what they stand for.
+ * https://github.com/scikit-learn/sklearn-pypi-package (2026-11-30); the others: https://pypi.org, from experience.
+ */
 const otherNames = table<string>({
   sklearn: 'scikit-learn',
   skimage: 'scikit-image',

@@ -212,10 +212,7 @@ export const trtllmValues: ValueChecks = new Map([
 
 /** https://github.com/kserve/kserve/blob/master/python/huggingfaceserver/huggingfaceserver/__main__.py, read 2026-11-30. */
 export const kserveValues: ValueChecks = new Map([
-  [
-    'backend',
-    not('tgi triton sglang llama.cpp transformers tensorrt onnx pytorch torch hf', 'auto, huggingface or vllm'),
-  ],
+  ['backend', not('tgi sglang llama.cpp transformers tensorrt onnx pytorch torch hf', 'auto, huggingface or vllm')],
   ['dtype', format],
 ]);
 

@@ -141,7 +141,7 @@ const ofTrtllm = others(
   trtllmValues,
 );
 
-/** https://lmdeploy.readthedocs.io/en/latest/llm/api_server.html, read 2026-11-30 */
+/** https://lmdeploy.readthedocs.io/en/latest/llm/api_server.html; the help of the command, 2026-11-30 */
 const ofLmdeploy = others(
   table({
     'session-len': 'max-model-len context-length max-seq-len',
