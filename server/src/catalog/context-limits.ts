@@ -23,7 +23,7 @@ const exactLengths: ReadonlyMap<string, readonly string[]> = new Map([
 
 /**
  * Models of other organizations, most of them tuned from one of those above: the `max_position_embeddings` of their own config.json, by the
- * beginnings of their names. Read 2026-11-30 from the cards and configs on https://huggingface.co and from the catalog's shapes.
+ * beginnings of their names. From the cards and configs on https://huggingface.co and from the catalog's shapes.
  */
 const ownLengths: ReadonlyMap<string, readonly (readonly [beginning: string, length: number])[]> = new Map([
   ['huggingfaceh4', [['zephyr-7b-', 32768]]],

@@ -44,7 +44,7 @@ const series: readonly Series[] = [
   { organization: 'deepseek-ai', name: /^DeepSeek-R1-Distill-Llama-([\d.]+)b/i, sizes: [8, 70] },
 ];
 
-/** Words that names of these organizations have, or have instead of another word, and the name with them. https://huggingface.co, 2026-11-30 */
+/** Words that names of these organizations have, or have instead of another word, and the name with them. https://huggingface.co */
 const endings: readonly (readonly [organization: string, name: RegExp, meant: string])[] = [
   ['mistralai', /^(Mistral-7B-Instruct)$/i, '$1-v0.3'],
   ['mistralai', /^(Mistral-7B)$/i, '$1-v0.3'],

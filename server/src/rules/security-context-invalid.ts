@@ -177,7 +177,7 @@ function checkCapabilities(security: Cursor | undefined, { document, report }: P
   }
 }
 
-/** https://man7.org/linux/man-pages/man7/capabilities.7.html, read 2026-11-30 */
+/** https://man7.org/linux/man-pages/man7/capabilities.7.html */
 const known = wordSet(
   'ALL AUDIT_CONTROL AUDIT_READ AUDIT_WRITE BLOCK_SUSPEND BPF CHECKPOINT_RESTORE CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID',
   'IPC_LOCK IPC_OWNER KILL LEASE LINUX_IMMUTABLE MAC_ADMIN MAC_OVERRIDE MKNOD NET_ADMIN NET_BIND_SERVICE NET_BROADCAST NET_RAW',
