@@ -128,6 +128,9 @@ function mayGetMore({ pod }: PodSet): boolean {
   if (isIncomplete(pod) || isIncomplete(list)) return true;
   if (list !== undefined && list.node.kind !== 'seq' && (isTemplated(list) || !isNull(list))) return true;
   if (items(getIn(pod, 'containers')).length === 0 || getIn(pod, 'model') !== undefined) return true;
+  // What a template writes may select other nodes.
+  const selector = getIn(pod, 'nodeSelector');
+  if (isIncomplete(selector) || isTemplated(selector)) return true;
   if (getIn(pod, 'nodeName') !== undefined) return true;
   // A runtime class may add tolerations; NVIDIA's does not.
   const runtime = getIn(pod, 'runtimeClassName');
