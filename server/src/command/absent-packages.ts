@@ -9,8 +9,8 @@ export interface AbsentPackage {
 }
 
 /**
- * Names that the index does not have, or under which it only has a package that refuses to be installed, and what they stand for.
- * https://github.com/scikit-learn/sklearn-pypi-package (2026-11-30); the others: https://pypi.org, from experience.
+ * Names under which pip finds no package, or only one that raises an error, and the packages that are meant.
+ * https://github.com/scikit-learn/sklearn-pypi-package (2026-11-30); the others: https://pypi.org, not looked up.
  */
 const otherNames = table<string>({
   sklearn: 'scikit-learn',

@@ -74,7 +74,7 @@ function before(command: SimpleCommand, statements: readonly Statement[]): reado
   return all.slice(0, all.indexOf(command));
 }
 
-/** What needs the rights of the node, and systemd, which no container runs beside its command. */
+/** Commands that need privileges on the node, and those of systemd, which does not run next to a container's command. */
 function forbidden(command: SimpleCommand, container: Container, podSet: PodSet): Failure | undefined {
   const [first] = command.words;
   const [program = '', ...rest] = programWords(command);

@@ -32,12 +32,7 @@ export function localLaunch(container: Container, podSet: PodSet, workload: Work
   const { flags } = launchOf(launch);
   const names = [...flags.map(({ name }) => name), ...processInput(container).env.map(({ name }) => name)];
   if (mayHaveHosts(container)) return undefined;
-  if (
-    names.some((name) =>
-      /^(?:DLTS_HOSTFILE|PET_|H$|rdzv|nnodes|num-nodes|num-machines|master|no-ssh|launcher|config)/.test(name),
-    )
-  )
-    return undefined;
+  if (names.some((name) => namesNodes.test(name))) return undefined;
   const [first, last] = [launch.words[0], launch.words.at(-1)];
   return first && last && { program, words: [first, last] };
 }
@@ -69,7 +64,11 @@ export function knowsNobody(container: Container, { pods }: PodSet, workload: Wo
   const texts = [...command, ...args, ...env.map((one) => one.name)].join('\n');
   // A file of variables may tell it.
   if (/(?:^|[\s;&|])(?:source|eval|\.)\s/.test(texts)) return false;
-  return !/master|rank|rdzv|main[-_]process|host|addr|pet_|ssh|deepspeed|config[-_]file|slurm|index|\$\{?@/i.test(
-    texts,
-  );
+  return !mayTellNodes.test(texts);
 }
+
+/** Flags and variables that tell a launcher its nodes: a host file, a rendezvous, a number of nodes, an address, or a file with these. */
+const namesNodes = /^(?:DLTS_HOSTFILE|PET_|H$|rdzv|nnodes|num-nodes|num-machines|master|no-ssh|launcher|config)/;
+
+/** Words in a command line or in names of variables by which a process may learn its rank or the address of the first one. */
+const mayTellNodes = /master|rank|rdzv|main[-_]process|host|addr|pet_|ssh|deepspeed|config[-_]file|slurm|index|\$\{?@/i;

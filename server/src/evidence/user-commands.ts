@@ -15,7 +15,7 @@ export interface UserProblem {
 }
 
 /**
- * The first command that needs root without being it, or a notebook that refuses to run as root.
+ * The first command that needs root where the user is another one, or a notebook that runs as root and does not allow it.
  * @param commands those that run in any case
  */
 export function userProblem(
@@ -33,7 +33,7 @@ export function userProblem(
     const [program, task] = words;
     const message =
       user === undefined
-        ? `${baseName(program.text)} refuses to run as root, the user of this container, without --allow-root: it exits`
+        ? `${baseName(program.text)} exits, because the container runs as root and --allow-root is missing`
         : `${program.text} ${task.text} needs root, but the container runs as ${user}: it fails (permission denied)`;
     return { words, message };
   }
