@@ -5,7 +5,7 @@ import { namesAccelerators } from '../model/accelerators.ts';
 import { type ChartValues, filledTemplates, isSettled } from '../model/chart-templates.ts';
 import { asInstalled } from '../model/installed-names.ts';
 import { lowerDocument } from '../model/lower.ts';
-import { parameterDefaults, withParameterDefaults } from '../model/workflow-defaults.ts';
+import { parameterDefaults, withParameterDefaults } from '../model/parameter-defaults.ts';
 import type { Finding, Topic } from '../rules/rule.ts';
 import { type RunInput, runRules } from '../rules/run.ts';
 import { missingValues } from '../yaml/missing-values.ts';

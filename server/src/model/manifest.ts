@@ -61,8 +61,10 @@ function wrappedIn(apiVersion: string, kind: string, root: Cursor): Wrapped | un
 }
 
 const wrappers: ReadonlyMap<string, (root: Cursor) => Wrapped> = new Map<string, (root: Cursor) => Wrapped>([
-  // An OpenShift template: its objects contain parameters as ${NAME}, which are read as placeholders.
-  ['template.openshift.io/Template', (root) => ({ objects: items(getIn(root, 'objects')) })],
+  // An OpenShift template: its objects contain parameters as ${NAME}, of which prices use the defaults.
+  ['template.openshift.io/Template', inTemplate],
+  // As OpenShift 3 wrote it.
+  ['/Template', inTemplate],
   // https://open-cluster-management.io/docs/concepts/work-distribution/manifestwork/
   ['work.open-cluster-management.io/ManifestWork', inWork],
   // https://karmada.io/docs/reference/karmada-api/work-resources/work-v1alpha1
@@ -82,6 +84,10 @@ const wrappers: ReadonlyMap<string, (root: Cursor) => Wrapped> = new Map<string,
   // https://argoproj.github.io/argo-events/sensors/triggers/k8s-object-trigger/
   ['argoproj.io/Sensor', (root) => later(getIn(root, 'spec', 'triggers'), 'template', 'k8s', 'source', 'resource')],
 ]);
+
+function inTemplate(root: Cursor): Wrapped {
+  return { objects: items(getIn(root, 'objects')) };
+}
 
 function inWork(root: Cursor): Wrapped {
   return { objects: items(getIn(root, 'spec', 'workload', 'manifests')) };

@@ -20,9 +20,9 @@ import { patched, withLastPatch } from './kustomize/patches.ts';
 import { placed } from './kustomize/placed.ts';
 import { lowerDocument } from './lower.ts';
 import type { ModelOptions } from './options.ts';
+import { parameterDefaults, usesParameters, withParameterDefaults } from './parameter-defaults.ts';
 import { installedName } from './release-names.ts';
 import { cardInChart } from './values-card.ts';
-import { parameterDefaults, usesParameters, withParameterDefaults } from './workflow-defaults.ts';
 import type { Workload } from './workload.ts';
 
 /** The chart that a file of values releases. Like a kustomize overlay, the release counts instead of the chart. */
