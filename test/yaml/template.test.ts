@@ -42,6 +42,11 @@ describe('a template is read around its expressions', () => {
     ['a block scalar', 'a: |\n  x {{ .y }}\nb: 1\n', { a: '?x {{ .y }}\n', b: 1 }],
     ['an end behind a block scalar', '{{ if .x }}\na: |\n  y\n    {{ end }}\nb: 1\n', { a: 'y\n', b: 1 }],
     ['an empty branch', 'a:\n  {{ if .x }}\n  b: 1\n  {{ else }}\n  {}\n  {{ end }}\n', { a: { b: 1, '…': true } }],
+    [
+      'fields that Python fills in',
+      'a: {x}\nb: {y}Gi\nc: "{x}-{z}"\nd: {e: {f: 1}}\n',
+      { a: '?{x}', b: '?{y}Gi', c: '?{x}-{z}', d: { e: { f: 1 } } },
+    ],
     ['Jinja', '{% if x %}\na: {{ y }}\n{% endif %}\n{# note #}\nb: 1\n', { a: '?{{ y }}', b: 1 }],
   ])('%s', (_name, text, expected) => {
     expect(read(text)).toEqual([[expected, true, 0]]);
@@ -63,6 +68,7 @@ describe('a template is read around its expressions', () => {
 describe('what is no template', () => {
   test.each<[string, string, Shown]>([
     ['brackets that close', 'a: {b: {c: {d: 1}}}\n', { a: { b: { c: { d: 1 } } } }],
+    ['a set', 'a: {x}\nb: {y: 1}\n', { a: { x: null }, b: { y: 1 } }],
     ['JSON', '{"a":{"b":{}}}', { a: { b: {} } }],
     ['a comment', '# {{ x }}\na: 1 # {{ y }}\n', { a: 1 }],
     ['an opening in a string', '{"a":"{{ x","b":{"c":{}}}', { a: '{{ x', b: { c: {} } }],

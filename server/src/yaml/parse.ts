@@ -15,7 +15,7 @@ import { type Scan, startScan } from './scanned.ts';
 import type { Span } from './span.ts';
 import { type DocumentText, endBeforeObject, omittedLines, splitDocuments } from './split.ts';
 import { gluedDashes, lostObject, streamProblems } from './stream-problems.ts';
-import { type Mask, maskStandIns, maskTemplates, maskVariables } from './template.ts';
+import { type Mask, maskFields, maskStandIns, maskTemplates, maskVariables } from './template.ts';
 
 export { checkLimits, objectsReason } from './limits.ts';
 export { withOpenBlocks } from './open-blocks.ts';
@@ -77,7 +77,7 @@ export function parseDocument(text: string, base: number, quick = readQuick): Ya
 
 function readDocument(text: string, base: number, quick: typeof readQuick): YamlDocument {
   try {
-    const mask = maskTemplates(text);
+    const mask = maskTemplates(text) ?? maskFields(text);
     const read = quick(text, mask);
     if (read !== undefined) {
       if (read.root && mask) markIncomplete(read.root, mask);

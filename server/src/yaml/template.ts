@@ -121,8 +121,22 @@ const quoted = /^["']([^"'#]*[^"'#\s])$/;
 
 /** Masks envsubst's `${VAR}`. Undefined if the text contains none. */
 export function maskVariables(text: string): Mask | undefined {
+  return maskAll(text, VARIABLE);
+}
+
+/**
+ * Masks the fields of a text that Python formats: `{image}`, `{gpus}`. In YAML they are mappings without a value, which nobody writes twice.
+ * Undefined if fewer than two values begin with one.
+ */
+export function maskFields(text: string): Mask | undefined {
+  if (!text.includes(': {')) return undefined;
+  const names = new Set([...text.matchAll(FIELD_AS_VALUE)].map(([, name]) => name));
+  return names.size < 2 ? undefined : maskAll(text, FIELD);
+}
+
+function maskAll(text: string, pattern: RegExp): Mask | undefined {
   const actions: TemplateAction[] = [];
-  const masked = text.replace(VARIABLE, (variable, start: number) => {
+  const masked = text.replace(pattern, (variable, start: number) => {
     actions.push({ text: variable, span: { start, end: start + variable.length } });
     return FILL.repeat(variable.length);
   });
@@ -162,6 +176,10 @@ function indentAbove(text: string, offset: number): number {
 }
 
 const VARIABLE = /\$\{[A-Za-z_]\w*(?::?[-=][^{}\n]*)?\}/g;
+
+/** https://docs.python.org/3/library/string.html#format-string-syntax */
+const FIELD = /(?<![${])\{[A-Za-z_][\w.]*(?:![rsa])?(?::[^{}\s]*)?\}(?!\})/g;
+const FIELD_AS_VALUE = /^[ \t]*(?:- +)*[\w./][\w./-]*:[ \t]+\{([A-Za-z_]\w*)\}[\w./:-]*[ \t]*$/gm;
 
 /** Three dots at the start of a line end a document, unless the same object continues below. */
 const STAND_IN =
