@@ -1,45 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { type LaterList, laterLists } from '../support/measurement-lists.ts';
 import { type Evaluated, evaluate, type Part, parts, spreadOf } from '../support/serving-errors.ts';
 
 // The estimates are compared with published measurements. docs/memory.md states the errors; UPDATE=1 writes them there.
 
 const file = new URL('../../docs/memory.md', import.meta.url);
 const evaluated = evaluate();
-const second = evaluate('second');
-const third = evaluate('third');
-const fourth = evaluate('fourth');
-const fifth = evaluate('fifth');
-const sixth = evaluate('sixth');
-const seventh = evaluate('seventh');
-const eighth = evaluate('eighth');
-const ninth = evaluate('ninth');
-const tenth = evaluate('tenth');
-const listOf = new Map([
-  ...second.map(({ row }) => [row, 'second'] as const),
-  ...third.map(({ row }) => [row, 'third'] as const),
-  ...fourth.map(({ row }) => [row, 'fourth'] as const),
-  ...fifth.map(({ row }) => [row, 'fifth'] as const),
-  ...sixth.map(({ row }) => [row, 'sixth'] as const),
-  ...seventh.map(({ row }) => [row, 'seventh'] as const),
-  ...eighth.map(({ row }) => [row, 'eighth'] as const),
-  ...ninth.map(({ row }) => [row, 'ninth'] as const),
-  ...tenth.map(({ row }) => [row, 'tenth'] as const),
-]);
-const halves = [
-  'tuned',
-  'held out',
-  'second list',
-  'third list',
-  'fourth list',
-  'fifth list',
-  'sixth list',
-  'seventh list',
-  'eighth list',
-  'ninth list',
-  'tenth list',
-] as const;
-type Half = (typeof halves)[number];
+const later = laterLists.map((list) => ({ list, rows: evaluate(list) }));
+const ofLater = later.flatMap(({ rows }) => rows);
+const listOf = new Map(later.flatMap(({ list, rows }) => rows.map(({ row }) => [row, list] as const)));
+const halves: readonly Half[] = ['tuned', 'held out', ...laterLists.map((list) => `${list} list` as const)];
+type Half = Evaluated['half'] | `${LaterList} list`;
 
 const names: Readonly<Record<Part, string>> = {
   weights: 'weights',
@@ -54,18 +26,7 @@ function percent(error: number): string {
 }
 
 function errorsIn(half: Half, part: Part): readonly number[] {
-  const lists: Partial<Record<Half, readonly Evaluated[]>> = {
-    'second list': second,
-    'third list': third,
-    'fourth list': fourth,
-    'fifth list': fifth,
-    'sixth list': sixth,
-    'seventh list': seventh,
-    'eighth list': eighth,
-    'ninth list': ninth,
-    'tenth list': tenth,
-  };
-  const rows = lists[half] ?? evaluated.filter((one) => one.half === half);
+  const rows = later.find(({ list }) => half === `${list} list`)?.rows ?? evaluated.filter((one) => one.half === half);
   return rows.flatMap(({ errors }) => errors[part] ?? []);
 }
 
@@ -89,15 +50,7 @@ function summary(): string {
     ...rows,
     '',
     coverage('Measurements', evaluated),
-    coverage('Second list', second),
-    coverage('Third list', third),
-    coverage('Fourth list', fourth),
-    coverage('Fifth list', fifth),
-    coverage('Sixth list', sixth),
-    coverage('Seventh list', seventh),
-    coverage('Eighth list', eighth),
-    coverage('Ninth list', ninth),
-    coverage('Tenth list', tenth),
+    ...later.map(({ list, rows: ofList }) => coverage(`${list.charAt(0).toUpperCase()}${list.slice(1)} list`, ofList)),
   ].join('\n');
 }
 
@@ -139,17 +92,7 @@ if (process.env.UPDATE === '1') {
   const blocks = {
     errors: summary(),
     measurements: table(evaluated),
-    'second list': table([
-      ...second,
-      ...third,
-      ...fourth,
-      ...fifth,
-      ...sixth,
-      ...seventh,
-      ...eighth,
-      ...ninth,
-      ...tenth,
-    ]),
+    'second list': table(ofLater),
   };
   const replaced = Object.entries(blocks).reduce(
     (text, [name, written]) =>
@@ -185,35 +128,16 @@ test('enough measurements have an estimate', () => {
 });
 
 test('no verdict is contradicted by a measurement', () => {
-  const judged = [
-    ...evaluated,
-    ...second,
-    ...third,
-    ...fourth,
-    ...fifth,
-    ...sixth,
-    ...seventh,
-    ...eighth,
-    ...ninth,
-    ...tenth,
-  ].filter(({ verdict }) => verdict !== undefined && verdict !== null);
+  const judged = [...evaluated, ...ofLater].filter(({ verdict }) => verdict !== undefined && verdict !== null);
   expect(judged.length).toBeGreaterThan(4);
   expect(judged.filter(({ verdict, row }) => verdict !== row.measured.fits).map(({ row }) => row.source)).toEqual([]);
 });
 
 test('servers that started are not said to need too much', () => {
   // Ollama starts on any card: it leaves layers to the CPU.
-  const started = [
-    ...evaluated,
-    ...second,
-    ...fourth,
-    ...fifth,
-    ...sixth,
-    ...seventh,
-    ...eighth,
-    ...ninth,
-    ...tenth,
-  ].filter(({ row, estimate }) => estimate !== null && row.measured.fits === undefined && row.engine !== 'ollama');
+  const started = [...evaluated, ...ofLater].filter(
+    ({ row, estimate }) => estimate !== null && row.measured.fits === undefined && row.engine !== 'ollama',
+  );
   expect(started.length).toBeGreaterThan(80);
   expect(started.filter(({ starts }) => starts === false).map(({ row }) => `${row.model} ${row.source}`)).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { modelByName } from '../../server/src/catalog/index.ts';
 import { estimateTraining, type TrainingEstimate, trainingFit } from '../../server/src/memory/training.ts';
 import type { Adapter, TrainingSettings } from '../../server/src/model/training-settings.ts';
+import { laterLists } from '../support/measurement-lists.ts';
 
 /** One published measurement: facts only. Missing settings have the defaults of `settingsOf`. */
 interface Measurement extends Partial<Omit<TrainingSettings, 'adapter' | 'devices'>> {
@@ -27,28 +28,8 @@ function listed(file: string): readonly Measurement[] {
 }
 
 const first = listed('training-measurements.jsonl');
-/** Each found and committed after the constants were chosen, before it was compared with any estimate. */
-const second = listed('training-measurements-second.jsonl');
-const third = listed('training-measurements-third.jsonl');
-const fourth = listed('training-measurements-fourth.jsonl');
-const fifth = listed('training-measurements-fifth.jsonl');
-const sixth = listed('training-measurements-sixth.jsonl');
-const seventh = listed('training-measurements-seventh.jsonl');
-const eighth = listed('training-measurements-eighth.jsonl');
-const ninth = listed('training-measurements-ninth.jsonl');
-const tenth = listed('training-measurements-tenth.jsonl');
-const measurements = [
-  ...first,
-  ...second,
-  ...third,
-  ...fourth,
-  ...fifth,
-  ...sixth,
-  ...seventh,
-  ...eighth,
-  ...ninth,
-  ...tenth,
-];
+const later = laterLists.map((list) => ({ list, rows: listed(`training-measurements-${list}.jsonl`) }));
+const measurements = [...first, ...later.flatMap(({ rows }) => rows)];
 
 function settingsOf({ adapter, gpus, ...given }: Measurement): TrainingSettings {
   return {
@@ -118,19 +99,11 @@ function stated(half: string): readonly number[] {
 
 describe('docs/memory-training.md states the errors', () => {
   test.each([
-    ['tuned', compare(first.filter((row) => !isHeldOut(row)))],
-    ['held out', compare(first.filter(isHeldOut))],
-    ['second list', compare(second)],
-    ['third list', compare(third)],
-    ['fourth list', compare(fourth)],
-    ['fifth list', compare(fifth)],
-    ['sixth list', compare(sixth)],
-    ['seventh list', compare(seventh)],
-    ['eighth list', compare(eighth)],
-    ['ninth list', compare(ninth)],
-    ['tenth list', compare(tenth)],
-  ])('%s', (half, rows) => {
-    const { rows: count, estimated, median, ninth } = summary(rows);
+    { half: 'tuned', rows: first.filter((row) => !isHeldOut(row)) },
+    { half: 'held out', rows: first.filter(isHeldOut) },
+    ...later.map(({ list, rows }) => ({ half: `${list} list`, rows })),
+  ])('$half', ({ half, rows }) => {
+    const { rows: count, estimated, median, ninth } = summary(compare(rows));
     expect(stated(half)).toEqual([count, estimated, median, ninth]);
     expect(median).toBeLessThanOrEqual(
       half === 'tenth list' ? 22 : ['seventh list', 'eighth list', 'ninth list'].includes(half) ? 20 : 15,

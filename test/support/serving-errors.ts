@@ -6,6 +6,7 @@ import { cacheBytes } from '../../server/src/memory/cache-size.ts';
 import { fitOnCard } from '../../server/src/memory/fit.ts';
 import { estimateServing, type MemoryEstimate } from '../../server/src/memory/serving.ts';
 import type { ServedModel } from '../../server/src/model/served-model.ts';
+import type { LaterList } from './measurement-lists.ts';
 
 /** One published measurement, of the most loaded device. GiB; `cacheGiB` is that of `cacheTokens` tokens. */
 export interface Measurement {
@@ -48,10 +49,7 @@ export interface Measurement {
   readonly date: string | null;
 }
 
-/** `second` to `tenth`: each found and committed after all constants were chosen, before it was compared with any estimate. */
-export type MeasurementList =
-  | ('first' | 'second' | 'third' | 'fourth' | 'fifth' | 'sixth' | 'seventh' | 'eighth')
-  | ('ninth' | 'tenth');
+export type MeasurementList = 'first' | LaterList;
 
 export function measurementsOf(list: MeasurementList): readonly Measurement[] {
   const file = `../memory/serving-measurements${list === 'first' ? '' : `-${list}`}.jsonl`;
@@ -77,7 +75,7 @@ export interface Evaluated {
   readonly errors: Partial<Record<Part, number>>;
   /** The verdict of the estimate; undefined without a measured one or without a known card. */
   readonly verdict: boolean | null | undefined;
-  /** The verdict on the card of a server that started, whose request length is known; undefined if the card is unknown. */
+  /** The verdict on the card of a server that started, whose settings are known; undefined if the card is unknown. */
   readonly starts: boolean | null | undefined;
 }
 
@@ -93,9 +91,15 @@ export function evaluate(list: MeasurementList = 'first'): readonly Evaluated[] 
     if (estimate === null) return { row, half, estimate, errors: {}, verdict: undefined, starts: undefined };
     const fits = cardGiB === null ? undefined : fitOnCard(estimate, cardGiB).fits;
     const verdict = row.measured.fits === undefined ? undefined : fits;
-    const starts = row.settings.context === undefined ? undefined : fits;
+    const starts = row.settings.context === undefined || omitsShare(row, estimate, cardGiB) ? undefined : fits;
     return { row, half, estimate, errors: errorsOf(row, estimate), verdict, starts };
   });
+}
+
+/** Whether weights and cache took more than the share of the card that the stated settings allow: the source omits that setting. */
+function omitsShare({ measured }: Measurement, { fraction }: MemoryEstimate, cardGiB: number | null): boolean {
+  const held = (measured.weightsGiB ?? 0) + (measured.cacheGiB ?? 0);
+  return cardGiB !== null && fraction !== null && held > fraction * cardGiB;
 }
 
 function cardOf(gpu: string | null): number | null {
