@@ -1,16 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseYaml } from '../../server/src/yaml/parse.ts';
 import { modelOf } from './every-edit.ts';
-
-/** The problems of a text as `line message [text]`. */
-function problems(text: string): string[] {
-  return parseYaml(text).documents.flatMap(({ base, text: own, problems: found }) =>
-    found.map(({ message, span }) => {
-      const line = text.slice(0, base + span.start).split('\n').length;
-      return `${line} ${message} [${own.slice(span.start, span.end)}]`;
-    }),
-  );
-}
+import { problemsOf } from './shown-problems.ts';
 
 const conflict = 'Unresolved merge conflict; choose one side and remove the marker lines';
 const diff = 'This line is from a diff; remove the lines that begin with -, and the + at the start of the others';
@@ -66,7 +57,7 @@ describe('a line that is not YAML is named, wherever the reader gives up', () =>
     ['{"a": 1}\napiVersion: v1\nkind: Pod\n', `2 ${secondObject} [apiVersion:]`],
     ['a: !x!y b\n', '1 No %TAG line defines the prefix of this tag; remove the tag [!x!y]'],
   ])('%j', (text, problem) => {
-    expect(problems(text)).toEqual([problem]);
+    expect(problemsOf(text)).toEqual([problem]);
   });
 
   test.each([
@@ -80,7 +71,7 @@ describe('a line that is not YAML is named, wherever the reader gives up', () =>
     'a: !Ref b\nc: |2\n   d\n',
     'a: {b: {c: 1}, "d":{e: 1}}\n',
   ])('others are text: %j', (text) => {
-    expect(problems(text)).toEqual([]);
+    expect(problemsOf(text)).toEqual([]);
   });
 });
 
@@ -105,13 +96,13 @@ describe("what YAML 1.2 accepts and Kubernetes' parser rejects", () => {
       '3 Byte order mark (U+FEFF) inside the document; remove this invisible character [\ufeff]',
     ],
   ])('%j', (text, problem) => {
-    expect(problems(text)).toEqual([problem]);
+    expect(problemsOf(text)).toEqual([problem]);
   });
 
   test('a byte order mark does not indent its line', () => {
     const text = '\ufeff  a: 1\n  b: {c: 2}\n';
     const [document] = parseYaml(text).documents;
-    expect(problems(text)).toEqual([]);
+    expect(problemsOf(text)).toEqual([]);
     expect(modelOf(document?.root ?? null)).toEqual({ a: 1, b: { c: 2 } });
   });
 
@@ -121,7 +112,7 @@ describe("what YAML 1.2 accepts and Kubernetes' parser rejects", () => {
     '\n\n\ufeffa: {b: 1}\nc: 2\n',
   ])('a byte order mark in front of a document is in no key: %j', (text) => {
     const [document] = parseYaml(text).documents;
-    expect(problems(text)).toEqual([]);
+    expect(problemsOf(text)).toEqual([]);
     expect(modelOf(document?.root ?? null)).toEqual({ a: { b: 1 }, c: 2 });
   });
 
@@ -131,6 +122,6 @@ describe("what YAML 1.2 accepts and Kubernetes' parser rejects", () => {
     '\ufeff---\na: 1\n',
     '{? a\n  b : c}\n',
   ])('others are silent: %j', (text) => {
-    expect(problems(text)).toEqual([]);
+    expect(problemsOf(text)).toEqual([]);
   });
 });

@@ -1,15 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseYaml } from '../../server/src/yaml/parse.ts';
-
-/** The problems of a text as `line message [text]`. */
-function problems(text: string): string[] {
-  return parseYaml(text).documents.flatMap(({ base, text: own, problems: found }) =>
-    found.map(({ message, span }) => {
-      const line = text.slice(0, base + span.start).split('\n').length;
-      return `${line} ${message} [${own.slice(span.start, span.end)}]`;
-    }),
-  );
-}
+import { problemsOf } from './shown-problems.ts';
 
 // Each was compared with kubectl 1.32: it rejects the first ones and reads the others.
 
@@ -46,7 +36,7 @@ describe("what YAML 1.2 accepts and Kubernetes' parser rejects", () => {
     ['a: 1\nb\n : 2\n', `2 ${apart} [b]`],
     ['a: {b\n  : 2}\n', `1 ${apart} [b]`],
   ])('%j', (text, problem) => {
-    expect(problems(text)).toEqual([problem]);
+    expect(problemsOf(text)).toEqual([problem]);
   });
 
   test.each([
@@ -65,6 +55,6 @@ describe("what YAML 1.2 accepts and Kubernetes' parser rejects", () => {
     '? &b !c a\n: 1\n',
     `${object}a: {?b: 1}\n`,
   ])('others are silent: %j', (text) => {
-    expect(problems(text)).toEqual([]);
+    expect(problemsOf(text)).toEqual([]);
   });
 });
