@@ -47,6 +47,13 @@ describe('a template is read around its expressions', () => {
       'a: {x}\nb: {y}Gi\nc: "{x}-{z}"\nd: {e: {f: 1}}\n',
       { a: '?{x}', b: '?{y}Gi', c: '?{x}-{z}', d: { e: { f: 1 } } },
     ],
+    ['tokens', 'a: #{x}#\nb: c#{y}#\nd: 1 # e #{z}\n', { a: '?#{x}#', b: '?c#{y}#', d: 1 }],
+    ['double brackets', 'a: [[ .x ]]\nb: [[c]]\n', { a: '?[[ .x ]]', b: [['c']] }],
+    [
+      'variables that cannot begin a value',
+      'a: %(x)s\nb: "@Y@"\nc: @Y@:1\nd: %Z%\n',
+      { a: '?%(x)s', b: '?@Y@', c: '?@Y@:1', d: '?%Z%' },
+    ],
     ['Jinja', '{% if x %}\na: {{ y }}\n{% endif %}\n{# note #}\nb: 1\n', { a: '?{{ y }}', b: 1 }],
   ])('%s', (_name, text, expected) => {
     expect(read(text)).toEqual([[expected, true, 0]]);
@@ -121,12 +128,17 @@ test('placeholders make a value unknown, scripts and $(VAR) do not', () => {
     'o: boxxxer',
     'p: our-bucket',
     'q: xx',
+    'r: ???',
+    's: ((x))',
+    't: $((x + 1))',
+    'u: a?',
+    'v: me@home',
   ].join('\n');
   const [first] = read(text);
   const unknown = Object.entries(first?.[0] as { [key: string]: Shown }).filter(([, value]) =>
     String(value).startsWith('?'),
   );
-  expect(unknown.map(([key]) => key)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'k', 'l', 'm', 'n']);
+  expect(unknown.map(([key]) => key)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'k', 'l', 'm', 'n', 'r', 's']);
   expect(first?.[1]).toBe(false);
 });
 

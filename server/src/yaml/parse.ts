@@ -7,6 +7,7 @@ import { markIncomplete } from './insertion-targets.ts';
 import { closesAll, lenientLexer } from './lenient-lexer.ts';
 import { checkLimits, intricateReason, isTooIntricate, nestingReason } from './limits.ts';
 import type { YamlComment, YamlDocument, YamlFile, YamlProblem } from './node.ts';
+import { maskFields, maskStandIns, maskTokens, maskVariables } from './other-templates.ts';
 import { withYttCode } from './partial.ts';
 import { CONTROL_LEXEMES, FLOW_END_LEXEME, firstProblem, SCALAR_LEXEME } from './problems.ts';
 import { quickStop, readQuick } from './quick.ts';
@@ -15,7 +16,7 @@ import { type Scan, startScan } from './scanned.ts';
 import type { Span } from './span.ts';
 import { type DocumentText, endBeforeObject, omittedLines, splitDocuments } from './split.ts';
 import { gluedDashes, lostObject, streamProblems } from './stream-problems.ts';
-import { type Mask, maskFields, maskStandIns, maskTemplates, maskVariables } from './template.ts';
+import { type Mask, maskTemplates } from './template.ts';
 
 export { checkLimits, objectsReason } from './limits.ts';
 export { withOpenBlocks } from './open-blocks.ts';
@@ -77,7 +78,7 @@ export function parseDocument(text: string, base: number, quick = readQuick): Ya
 
 function readDocument(text: string, base: number, quick: typeof readQuick): YamlDocument {
   try {
-    const mask = maskTemplates(text) ?? maskFields(text);
+    const mask = maskTemplates(text) ?? maskTokens(text) ?? maskFields(text);
     const read = quick(text, mask);
     if (read !== undefined) {
       if (read.root && mask) markIncomplete(read.root, mask);

@@ -1,5 +1,6 @@
 import { emptyScalar } from './draft.ts';
 import type { YamlComment, YamlEntry, YamlItem, YamlNode, YamlProblem } from './node.ts';
+import { maskVariables } from './other-templates.ts';
 import { readFlow } from './quick-flow.ts';
 import {
   advance,
@@ -16,7 +17,7 @@ import {
 } from './quick-reader.ts';
 import { blockScalar, keyColon, plainLines, quoted, quoteEnd, readKey } from './quick-scalar.ts';
 import { watchKeys } from './repeated-keys.ts';
-import { type Mask, maskVariables } from './template.ts';
+import type { Mask } from './template.ts';
 
 /** The result of `readQuick`: what the library returns for a text without errors. */
 export interface QuickRead {

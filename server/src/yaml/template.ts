@@ -1,5 +1,4 @@
 import type { Span } from './span.ts';
-import { omittedLines } from './split.ts';
 import { findActions, isControl, outputIndent, type TemplateAction } from './template-action.ts';
 
 /** A text whose template syntax is replaced by the same number of other characters, so that it can be read and every offset still holds. */
@@ -25,7 +24,7 @@ export interface HiddenLines {
 }
 
 /** Replaces each character of an expression: a private-use character is plain text wherever YAML reads it. */
-const FILL = '\uE000';
+export const FILL = '\uE000';
 
 /** A line with only `{}` or `[]`: one branch of an if, for a key whose other branch has lines. */
 const EMPTY_BRANCH = /^[ \t]+(?:\{\}|\[\])[ \t]*$/gm;
@@ -119,72 +118,6 @@ export function maskBroken(text: string, spans: readonly Span[]): Mask {
 
 const quoted = /^["']([^"'#]*[^"'#\s])$/;
 
-/** Masks envsubst's `${VAR}`. Undefined if the text contains none. */
-export function maskVariables(text: string): Mask | undefined {
-  return maskAll(text, VARIABLE);
-}
-
-/**
- * Masks the fields of a text that Python formats: `{image}`, `{gpus}`. In YAML they are mappings without a value, which nobody writes twice.
- * Undefined if fewer than two values begin with one.
- */
-export function maskFields(text: string): Mask | undefined {
-  if (!text.includes(': {')) return undefined;
-  const names = new Set([...text.matchAll(FIELD_AS_VALUE)].map(([, name]) => name));
-  return names.size < 2 ? undefined : maskAll(text, FIELD);
-}
-
-function maskAll(text: string, pattern: RegExp): Mask | undefined {
-  const actions: TemplateAction[] = [];
-  const masked = text.replace(pattern, (variable, start: number) => {
-    actions.push({ text: variable, span: { start, end: start + variable.length } });
-    return FILL.repeat(variable.length);
-  });
-  return actions.length === 0 ? undefined : { text: masked, original: text, actions, hiddenLines: [] };
-}
-
-/**
- * Masks stand-in lines: a lone variable of a renderer (`${VAR}`, `$VAR`, `__VAR__`, `@VAR@`, `%VAR%`), or the dots with which documentation
- * leaves out lines. Variables elsewhere are masked too.
- * Undefined if the text contains no such line.
- */
-export function maskStandIns(text: string): Mask | undefined {
-  const hiddenLines: HiddenLines[] = [];
-  const omitted = new Set(omittedLines(text).map(({ start }) => start));
-  const blanked = text.replace(STAND_IN, (line: string, offset: number) => {
-    if (line.startsWith('...') && line.trimEnd().length === 3 && !omitted.has(offset)) return line;
-    const column = line.search(/\S/);
-    hiddenLines.push({ offset, column });
-    // A renderer may indent the lines itself, as those above.
-    if (column === 0) hiddenLines.push({ offset, column: indentAbove(text, offset) });
-    return ' '.repeat(line.length);
-  });
-  if (hiddenLines.length === 0) return undefined;
-  const mask = maskVariables(blanked);
-  return { text: mask?.text ?? blanked, original: text, actions: mask?.actions ?? [], hiddenLines };
-}
-
-/** The indentation of the last line with text above an offset, at most 500 characters above. */
-function indentAbove(text: string, offset: number): number {
-  const above = text.slice(Math.max(0, offset - LONGEST_PREFIX), offset).split('\n');
-  return (
-    above
-      .filter((line) => /^ *[^\s#]/.test(line))
-      .at(-1)
-      ?.search(/\S/) ?? 0
-  );
-}
-
-const VARIABLE = /\$\{[A-Za-z_]\w*(?::?[-=][^{}\n]*)?\}/g;
-
-/** https://docs.python.org/3/library/string.html#format-string-syntax */
-const FIELD = /(?<![${])\{[A-Za-z_][\w.]*(?:![rsa])?(?::[^{}\s]*)?\}(?!\})/g;
-const FIELD_AS_VALUE = /^[ \t]*(?:- +)*[\w./][\w./-]*:[ \t]+\{([A-Za-z_]\w*)\}[\w./:-]*[ \t]*$/gm;
-
-/** Three dots at the start of a line end a document, unless the same object continues below. */
-const STAND_IN =
-  /^[ \t]*(?:\$\{[A-Za-z_]\w*\}|\$[A-Z_][A-Z0-9_]*|__[A-Z][A-Z0-9_]*__|@@?[A-Z]\w*@@?|%%?[A-Z]\w*%%?|\.{3,}|\u2026)[ \t]*$/gm;
-
 /** Whether the span contains part of a template action. */
 export function touchesAction(mask: Mask, span: Span): boolean {
   let low = 0;
@@ -217,7 +150,7 @@ interface Group {
 }
 
 /** At most this much of a line before an action is read; only machines write longer ones. */
-const LONGEST_PREFIX = 500;
+export const LONGEST_PREFIX = 500;
 
 /** Adjacent actions, separated only by white space. */
 function* groups(text: string, actions: readonly TemplateAction[]): Generator<Group> {
