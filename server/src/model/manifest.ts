@@ -2,6 +2,7 @@ import type { Cursor, Located } from '../yaml/cursor.ts';
 import { asString, asText, entries, getIn, items, keyOf, rootCursor } from '../yaml/cursor.ts';
 import { oncePerName } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { appliedObjects } from './ansible.ts';
 import { once } from './once.ts';
 import { type ObjectType, undeclaredName, undeclaredType } from './undeclared-objects.ts';
 import type { Manifest } from './workload.ts';
@@ -16,7 +17,7 @@ export const lowerManifests = once((document: YamlDocument): readonly Manifest[]
 /** The objects at a place of a document. */
 export function manifestsAt(document: YamlDocument, root: Cursor): readonly Manifest[] {
   const type = typeOf(root);
-  if (type === undefined) return [];
+  if (type === undefined) return appliedIn(document, root);
   const { apiVersion, kind } = type;
   const wrapped = wrappedIn(apiVersion, kind, root);
   const inner = wrapped?.objects.flatMap((item) => manifestsAt(document, item));
@@ -37,6 +38,14 @@ export function manifestsAt(document: YamlDocument, root: Cursor): readonly Mani
     },
     ...(made ?? []),
   ];
+}
+
+/** The objects that the tasks of Ansible apply. */
+function appliedIn(document: YamlDocument, root: Cursor): readonly Manifest[] {
+  return appliedObjects(root).flatMap((one) => {
+    const made = manifestsAt(document, one.root);
+    return one.isRepeated ? made.map((manifest) => ({ ...manifest, created: 'later' as const })) : made;
+  });
 }
 
 function typeOf(root: Cursor): ObjectType | undefined {
