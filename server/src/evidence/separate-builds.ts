@@ -36,6 +36,9 @@ const separateBuilds: ReadonlyMap<string, Builds> = new Map<string, Builds>([
   // Its variant with Ollama computes there.
   ['open-webui/open-webui', { gpu: /cuda|ollama/i }],
   ['deepquestai/deepstack', { gpu: anyGpu }],
+  // https://www.intel.com/content/www/us/en/developer/articles/machine-learning-model/openvino-model-server.html
+  ['openvino/model_server', { gpu: anyGpu }],
+  ['intel/openvino-model-server', { gpu: anyGpu }],
   // https://milvus.io/docs/install_standalone-docker-compose-gpu.md, https://www.paddlepaddle.org.cn/documentation/docs/en/install/docker/linux-docker_en.html
   ['milvusdb/milvus', { gpu: anyGpu }],
   ['paddlepaddle/paddle', { gpu: anyGpu }],
