@@ -36,7 +36,7 @@ export function flatFields(meant: ReadonlyMap<ApiProblem, MeantField>): readonly
   return several.map(({ first, others, places }) => ({
     first,
     others,
-    message: `${first.field} and ${others.length} more fields belong under ${shorten(places.join(' and '), 50)} in current versions, which require them: those reject the object`,
+    message: `${first.field} and ${others.length} more fields belong under ${shorten(places.join(' and '), 50)} in current versions: they require these fields and reject the object`,
   }));
 }
 

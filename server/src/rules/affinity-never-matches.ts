@@ -122,7 +122,7 @@ function checkSpot(key: string, values: readonly Located<string>[], { report }: 
       report({
         // Autopilot and administrators may give other nodes the label.
         severity: 'info',
-        message: `GKE gives ${label} only to nodes that are ${label === 'gke-spot' ? 'spot' : 'preemptible'}, as true: others have no "false"; exclude them by DoesNotExist`,
+        message: `GKE never sets ${label} to "false": nodes that are not ${label === 'gke-spot' ? 'spot' : 'preemptible'} lack the label, and DoesNotExist selects them`,
         span: spanOf(at),
       });
 }
@@ -130,11 +130,11 @@ function checkSpot(key: string, values: readonly Located<string>[], { report }: 
 /** Reports the name of a node under a key that is no label of nodes by default. */
 function checkName({ key, values, at }: Selector, { document, report }: PodSetContext): void {
   if (values.some((value) => isUnknown(value.at))) return;
-  const what = key === 'nodeName' ? 'a field of the pod' : 'not a default label';
+  const what = key === 'nodeName' ? 'a field of the pod, not a node label' : 'not a default node label';
   report({
     // An administrator may have labeled the nodes so.
     ...(key === 'hostname' && { severity: 'info' as const }),
-    message: `${key} is ${what}, and nodes have their name in kubernetes.io/hostname: without such a label, the pod stays Pending`,
+    message: `${key} is ${what}: the pod stays Pending unless you label nodes with it; Kubernetes sets kubernetes.io/hostname`,
     span: keySpanOf(at),
     fixes: () => [fix('Select by kubernetes.io/hostname', 'unsafe', renameKey(document, at, 'kubernetes.io/hostname'))],
   });
@@ -199,7 +199,7 @@ function checkTerms(podSet: PodSet, context: PodSetContext): void {
   if (undone !== undefined)
     report({
       message:
-        'Terms are alternatives: a node that this NotIn excludes can match another term; write the expressions in one term',
+        'nodeSelectorTerms are ORed: a node that this NotIn excludes can match another term; put the expressions in one term',
       span: spanOf(getIn(undone, 'operator') ?? undone),
     });
   for (const expression of placesAt(podSet.pod, preferred)) {
@@ -300,7 +300,7 @@ function checkSelected(side: string, podSet: PodSet, { report, workload, documen
     if (!isClose && !(byName && spreads && terms.length === 1)) continue;
     report({
       ...(!isClose && { severity: 'info' as const }),
-      message: `${side} selects ${shorten(`${key}: ${value}`, 60)}, but this object's pods have ${shorten(own, 30)}: it matches none of them`,
+      message: `${side} selects ${shorten(`${key}: ${value}`, 60)}, but this object's pods have ${shorten(own, 30)}: the term never matches them`,
       span: spanOf(wanted),
       fixes: () => [fix(`Select ${own}`, 'unsafe', replaceScalar(document, wanted, own))],
     });

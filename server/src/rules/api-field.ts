@@ -101,7 +101,7 @@ export default defineRule({
   },
   manifest(manifest, { crossReferences, document, report }) {
     for (const { at, field, effect, problem } of unreadableTexts(manifest)) {
-      const message = `${field} is not a mapping in YAML: KubeRay cannot read it, and ${effect}`;
+      const message = `${field} must be a YAML mapping: KubeRay cannot read it, and ${effect}`;
       if (problem === undefined) report({ message, span: keySpanOf(at) });
       else report({ message: `KubeRay cannot read ${field}: ${problem.message}`, span: problem.span });
     }
@@ -141,7 +141,7 @@ export default defineRule({
       report({
         severity: 'info',
         message:
-          'resourceVersion is of the object from which this file was exported: kubectl create rejects it, and kubectl apply after any change',
+          'resourceVersion comes from the exported object: kubectl create rejects it, and kubectl apply fails once the object has changed',
         span: keySpanOf(version),
         fixes: () => [
           fix(
@@ -291,7 +291,7 @@ function unknownField(problem: ApiProblem, meant: MeantField | undefined, docume
         span,
       };
     case 'former': {
-      const message = `${field} is a field of an earlier version; this version uses ${meant.name}${meant.in}`;
+      const message = `${field} was a field of an earlier version; this one uses ${meant.name}${meant.in}`;
       // Helm installs the object without a field that has moved; without a required one, it cannot.
       if (document.template && meant.in !== '')
         return { message: `${message}: Helm ignores it`, span, severity: 'info' };

@@ -123,7 +123,7 @@ export default defineRule({
       if (kind === 'Ingress' && mayAccept(root, found.facts.targets, asText(at))) continue;
       const own = ports.slice(0, 9).map((one) => one[port] ?? `${one.port} without a name`);
       context.report({
-        message: `Service ${shorten(found.name, 40)} has no port ${port === 'name' ? 'named ' : ''}${shorten(asText(at) ?? '', 20)}, only ${shorten(own.join(', '), 40)}: every request to this backend fails`,
+        message: `Service ${shorten(found.name, 40)} has no port ${port === 'name' ? 'named ' : ''}${shorten(asText(at) ?? '', 20) || '""'}, only ${shorten(own.join(', '), 40)}: every request to this backend fails`,
         span: spanOf(at),
         fixes: () => [rename(at, ports, port, context)],
       });
@@ -204,8 +204,8 @@ function reportMistake(kind: string, { what, at, other }: MonitorMistake, { docu
   const meant = what === 'unit' ? `${text}s` : (other ?? '');
   const messages: Record<MonitorMistake['what'], string> = {
     port: `port of a ${kind} must be the name of a port, a string, not the number ${text}: the API server rejects the object`,
-    label: `Label ${key} belongs in selector.matchLabels: kubectl rejects the ${kind}, and other clients drop it and select everything`,
-    list: `The endpoints of a ${kind} are in ${other}, not in ${key}: kubectl rejects the object, and other clients drop them`,
+    label: `Label ${key} belongs in selector.matchLabels: kubectl rejects the ${kind}, and other clients ignore the label and select everything`,
+    list: `The endpoints of a ${kind} are in ${other}, not in ${key}: kubectl rejects the object, and other clients ignore them`,
     'known-port': `The GPU operator names this port ${other}, not ${text}: Prometheus gets no metrics of the GPUs`,
     unit: `${key} must have a unit, such as ${text}s, not ${text}: the API server rejects the ${kind}`,
     timeout: `${key} ${text} is longer than interval ${other}: the Prometheus operator ignores the ${kind}`,

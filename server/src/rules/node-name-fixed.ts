@@ -83,7 +83,7 @@ export default defineRule({
     const isReplicated = likeKind(groupOf(workload.apiVersion), workload.kind)?.staysUp === true;
     report({
       severity: workload.kind === 'Pod' ? 'info' : 'warning',
-      message: `nodeName ${shorten(name, 30)} bypasses the scheduler: if its accelerators are in use, ${isReplicated ? 'failed pods pile up' : 'the pod fails'} instead of waiting; use a nodeSelector`,
+      message: `nodeName ${shorten(name, 30)} bypasses the scheduler: if the node's accelerators are in use, ${isReplicated ? 'failed pods pile up' : 'the pod fails'} instead of waiting; use a nodeSelector`,
       span: keySpanOf(node),
     });
   },

@@ -82,7 +82,7 @@ export default defineRule({
       report({
         message: `${kind}${name} replaces each ${nodeWord(vendor)} node ${Math.round(hours * 60)} min after its start, idle or not: raise ${keyOf(life)}`,
         span: spanOf(life),
-        fixes: () => [fix(`Set it to ${whole}`, 'unsafe', replaceScalar(document, life, whole))],
+        fixes: () => [fix(`Set ${keyOf(life)} to ${whole}`, 'unsafe', replaceScalar(document, life, whole))],
       });
     }
   },

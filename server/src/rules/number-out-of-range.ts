@@ -120,7 +120,7 @@ function checkMode(at: Cursor, document: YamlDocument, report: PodSetContext['re
   const octal = Number(written).toString(8);
   report({
     severity: 'warning',
-    message: `defaultMode ${written} is a decimal number, octal 0${octal}: write ${Number.parseInt(written, 8)} for 0${written}`,
+    message: `defaultMode ${written} is decimal and means octal 0${octal}: write ${Number.parseInt(written, 8)} for 0${written}`,
     span: spanOf(at),
     fixes: () => [
       fix(
