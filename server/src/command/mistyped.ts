@@ -16,11 +16,15 @@ export function mistyped(statements: readonly Statement[]): Mistyped | undefined
     const [first, second] = words;
     const last = words.at(-1);
     if (first === undefined || last === undefined || prints.has(first.text)) continue;
-    if (/^\[(?!\[)./.test(first.text)) return { word: first, problem: '[ is a command and needs a space behind it' };
+    if (/^\[(?!\[)./.test(first.text))
+      return { word: first, problem: '[ is a command and needs a space after it: the shell finds no such command' };
     if (first.text === '[' && last.text !== ']')
-      return { word: last, problem: 'this test needs a space before its ], or has none' };
+      return { word: last, problem: 'The test lacks a separate ] at its end: the shell rejects the test' };
     if (second?.text === '=' && /^[A-Za-z_]\w*$/.test(first.text))
-      return { word: second, problem: `${first.text} = is a command for the shell: an assignment has no spaces` };
+      return {
+        word: second,
+        problem: `The shell runs ${first.text} as a command: an assignment has no spaces around =`,
+      };
     const dash = words.find((word) => isDash(word.text));
     if (dash !== undefined) return { word: dash, problem: notHyphen(dash.text) };
   }
@@ -34,5 +38,5 @@ export function isDash(text: string): boolean {
 
 /** What is wrong with such a word. */
 export function notHyphen(text: string): string {
-  return `${text.slice(0, 20)} starts with a dash that is not a hyphen: the program does not read it as a flag`;
+  return `${text.slice(0, 20)} starts with a typographic dash, not a hyphen: the program does not read it as a flag`;
 }

@@ -8,7 +8,7 @@ export function wordsOfFailure({ command, reason, word }: FailingCommand): strin
   if (reason === 'asks') {
     // apt-get goes on if it installs nothing but what is named.
     const when = /^apt(?:-get)? install/.test(name) ? 'before it adds dependencies' : 'before it continues';
-    return `${name} without -y asks ${when}, and no terminal answers: it stops`;
+    return `${name} without -y asks ${when}, and no terminal answers: it aborts`;
   }
   if (reason === 'lists')
     return `${name} finds no packages before ${baseName(program?.text ?? '')} update: this image has no package lists`;

@@ -209,7 +209,7 @@ function checkPython([program, option, code]: Container['args'], { podSet, repor
   const problem = pythonProblem(code.value);
   if (problem === undefined) return;
   report({
-    message: `The code has ${problem}: Python stops with a SyntaxError before it runs any of it`,
+    message: `The code has ${problem}: Python exits with a SyntaxError before it runs a line`,
     span: spanOf(code.at),
   });
 }

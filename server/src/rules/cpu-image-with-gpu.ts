@@ -121,7 +121,7 @@ export default defineRule({
       severity: builds.bringsOwn === true ? 'info' : 'warning',
       message:
         builds.bringsOwn === true
-          ? `${shorten(last, 50)} has no CUDA libraries: only packages that bring their own can use the ${words}`
+          ? `${shorten(last, 50)} has no CUDA libraries: only packages that bring their own can use the container's ${words}`
           : `${shorten(last, 50)} is not built for ${amd ? 'AMD ' : ''}GPUs: it leaves the container's ${words} idle`,
       span: spanOf(image.at),
     });

@@ -205,8 +205,8 @@ function reportForm(
   const index = (one: string) => env.findIndex((other) => other.name === one);
   const isBefore = index(used) < index(name);
   const ways = {
-    itself: 'only a shell replaces it, and programs in /usr/bin are not found',
-    other: `only a shell replaces it${isBefore ? `; write $(${used})` : ''}`,
+    itself: 'only a shell expands it, and programs in /usr/bin are not found',
+    other: `only a shell expands it${isBefore ? `; write $(${used})` : ''}`,
     command: 'Kubernetes runs no commands here',
   };
   const span = spanInScalar(document, value, { start, end: start + written.length });

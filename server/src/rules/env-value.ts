@@ -98,7 +98,7 @@ export default defineRule({
         message:
           lacking === undefined
             ? `${name} must be ${mustBe}, not ${shorten(value, 30)}: ${effect}`
-            : `${name} ${shorten(value, 30)} leaves out ${lacking.capability}: ${shorten(lacking.program, 40)} cannot ${lacking.purpose} on the GPU`,
+            : `${name} ${shorten(value, 30)} lacks ${lacking.capability}: ${shorten(lacking.program, 40)} cannot ${lacking.purpose} on the GPU`,
         span: spanOf(located.at),
         fixes: () =>
           lacking !== undefined

@@ -81,7 +81,7 @@ export default defineRule({
     if (hidden === undefined || span === undefined) return;
     context.report({
       severity: hidden.behind.startsWith(';') ? 'info' : 'warning',
-      message: `The exit status of ${shorten(hidden.program, 30)} is lost behind "${shorten(hidden.behind, 30)}": the ${kind} succeeds even if its work fails`,
+      message: `"${shorten(hidden.behind, 30)}" hides the exit status of ${shorten(hidden.program, 30)}: the ${kind} succeeds even if its work fails`,
       span,
     });
   },

@@ -88,7 +88,7 @@ export default defineRule({
       return;
     }
     if (isRemovedTag(image.value)) {
-      const message = `NVIDIA removed ${shorten(image.value, 50)}: the pod starts only on nodes that still have it; name one such as 12.6.3-base-ubuntu24.04`;
+      const message = `NVIDIA removed ${shorten(image.value, 50)}: the pod starts only on nodes that still have it; use a tag such as 12.6.3-base-ubuntu24.04`;
       context.report({ severity: 'info', message, span: spanOf(image.at) });
       return;
     }

@@ -127,7 +127,7 @@ function checkImage(
     report({
       severity: 'warning',
       message:
-        'NVIDIA removed the tag latest of nvidia/cuda, so the pod never starts: name one such as 12.6.3-base-ubuntu24.04',
+        'NVIDIA removed the tag latest of nvidia/cuda, so the pod never starts: use a tag such as 12.6.3-base-ubuntu24.04',
       span: spanOf(written.at),
     });
   } else if (parts.tag === undefined) {
