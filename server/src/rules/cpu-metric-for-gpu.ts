@@ -161,7 +161,7 @@ function checkGpuMemory(manifest: Manifest, { crossReferences, report }: RuleCon
   const server = at === undefined ? undefined : targetOf(manifest, crossReferences)?.facts.server?.program;
   if (at === undefined || isTemplated(at) || (server !== 'vllm' && server !== 'sglang')) return;
   report({
-    message: `${titleOf(server)} reserves its GPU memory at its start: ${shorten(gpuMemoryMetric(asText(at) ?? '') ?? '', 40)} is the same under any load, so it scales to the maximum or never`,
+    message: `${titleOf(server)} reserves GPU memory at startup: ${shorten(gpuMemoryMetric(asText(at) ?? '') ?? '', 40)} stays constant, so the autoscaler goes to its maximum or never scales`,
     span: spanOf(at),
   });
 }

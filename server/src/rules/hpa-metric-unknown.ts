@@ -238,7 +238,7 @@ function checkExporter(at: Cursor | undefined, manifest: Manifest, { crossRefere
   const isOwn = metrics.some(({ program }) => program === server.program);
   if (isOwn && server.lacksMetrics === null) return;
   const has = isOwn
-    ? `which has no metrics ${server.lacksMetrics}`
+    ? `which exports no metrics ${server.lacksMetrics}`
     : `which does not export ${shorten(metric.name, 40)}`;
   report({
     message: `${shorten(target.name, 30)} runs ${titleOf(server.program)}, ${has}: the metric never gets a value`,

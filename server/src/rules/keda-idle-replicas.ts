@@ -107,7 +107,7 @@ function checkCooldown(manifest: Manifest, { crossReferences, report }: RuleCont
   if (!holdsGpus) return;
   report({
     severity: 'info',
-    message: `cooldownPeriod ${seconds} is only for the step to zero, and minReplicaCount is ${lowest}: the HPA removes replicas after 300 s (stabilizationWindowSeconds)`,
+    message: `cooldownPeriod ${seconds} applies only to scaling to zero, but minReplicaCount is ${lowest}: the HPA removes replicas after 300 s (stabilizationWindowSeconds)`,
     span: keySpanOf(at),
   });
 }

@@ -127,7 +127,7 @@ export default defineRule({
     if (rival === undefined || place === undefined || isUnknown(place)) return;
     context.report({
       severity: 'warning',
-      message: `${rival.kind === 'ScaledObject' ? rival.kind : 'HPA'} ${shorten(rival.name, 20)} scales ${shorten(deployment, 26)} like KServe's own autoscaler: they block each other unless autoscalerClass is external`,
+      message: `${rival.kind === 'ScaledObject' ? rival.kind : 'HPA'} ${shorten(rival.name, 20)} and KServe's own autoscaler both scale ${shorten(deployment, 26)}: they block each other unless autoscalerClass is external`,
       span: spanOf(place),
       fixes: () => [
         fix(
@@ -222,7 +222,7 @@ function checkScheme(address: Cursor | undefined, { document, report }: RuleCont
   if (address === undefined || isUnknown(address) || !/^[\w.-]+(?::\d+)?(?:\/\S*)?$/.test(text)) return;
   if (!/:\d|\.(?:svc|local)\b/.test(text)) return;
   report({
-    message: `${keyOf(address)} ${shorten(text, 40)} has no scheme such as http://: KEDA cannot ask it, and the trigger scales nothing`,
+    message: `${keyOf(address)} ${shorten(text, 40)} has no scheme such as http://: KEDA cannot query it, and the trigger scales nothing`,
     span: spanOf(address),
     fixes: () => [fix(`Use http://${shorten(text, 40)}`, 'unsafe', replaceScalar(document, address, `http://${text}`))],
   });
@@ -282,7 +282,7 @@ function checkRival({ root, namespace, name }: Manifest, { crossReferences, docu
     return;
   report({
     severity: 'warning',
-    message: `HorizontalPodAutoscaler ${shorten(other, 30)} also scales ${shorten(scaled, 30)}: since Kubernetes 1.27, both stop (AmbiguousSelector)`,
+    message: `HorizontalPodAutoscaler ${shorten(other, 30)} also scales ${shorten(scaled, 30)}: since Kubernetes 1.27, both stop scaling (AmbiguousSelector)`,
     span: spanOf(at),
   });
 }

@@ -178,8 +178,7 @@ function report(found: Judged, most: number, isAlone: boolean, context: RuleCont
 function reportEach(query: Cursor, context: RuleContext): void {
   context.report({
     severity: 'info',
-    message:
-      'The query returns one value per pod, and KEDA reads only a single one: with 2 replicas, the trigger fails',
+    message: 'The query returns one value per pod, but KEDA accepts only one: with 2 replicas, the trigger fails',
     span: spanOf(query),
     fixes: () => [sumUp(query, context)],
   });

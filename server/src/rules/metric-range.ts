@@ -155,7 +155,7 @@ function check(at: Cursor, { name, most }: RangedMetric, times: number, scaler: 
   const meant = Number((isNever ? value / 100 : value * 100).toPrecision(12));
   context.report({
     message: isNever
-      ? `${name} is between 0 and 1 and never reaches ${value}: ${scaler} adds no replica because of it`
+      ? `${name} is between 0 and 1 and never reaches ${value}: it never makes ${scaler} scale up`
       : `${name} is between 0 and 100, so ${value} is less than 1 percent: almost any load scales to the maximum`,
     span: spanOf(at),
     fixes: () =>

@@ -96,7 +96,7 @@ export default defineRule({
     for (const endpoint of monitor.endpoints) checkPath(getIn(endpoint, 'path'), server.program, endpoint, context);
     if (server.lacksMetrics === null) return;
     context.report({
-      message: `${first.kind} ${shorten(first.name, 40)} runs ${titleOf(server.program)}, which has no metrics ${server.lacksMetrics}: Prometheus gets none`,
+      message: `${first.kind} ${shorten(first.name, 40)} runs ${titleOf(server.program)}, which exports no metrics ${server.lacksMetrics}: Prometheus gets none`,
       span: keySpanOf(monitor.selector),
     });
   },
@@ -140,7 +140,7 @@ function checkPath(
   if (at === undefined || path === undefined || isIncomplete(endpoint) || !lacksMetricsAt(path, program)) return;
   if (/stats|envoy/.test(`${path} ${asText(getIn(endpoint, 'port')) ?? ''}`)) return;
   report({
-    message: `Prometheus should read ${shorten(path, 40)}, but ${titleOf(program)} has its metrics at /metrics: it gets none`,
+    message: `Prometheus scrapes ${shorten(path, 40)}, but ${titleOf(program)} serves its metrics at /metrics: Prometheus gets none`,
     span: spanOf(at),
     fixes: () => [fix('Use /metrics', 'unsafe', replaceScalar(document, at, '/metrics'))],
   });
@@ -164,7 +164,7 @@ function checkAnnotations(
   { podSet, workload, crossReferences, report }: PodSetContext,
 ): void {
   const isOwn = (port: string | undefined) => portNumber(port, container) === server.port;
-  const has = `${titleOf(server.program)} has no metrics ${lack}: Prometheus gets none`;
+  const has = `${titleOf(server.program)} exports no metrics ${lack}: Prometheus gets none`;
   const [scrape, port] = ['scrape', 'port'].map((key) => lookUp(podSet.annotations, `prometheus.io/${key}`));
   if (scrape?.value === 'true' && port !== undefined && !isTemplated(port.at) && isOwn(asText(port.at))) {
     report({ message: `The annotations tell Prometheus to scrape this pod, but ${has}`, span: spanOf(scrape.at) });

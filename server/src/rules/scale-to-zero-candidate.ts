@@ -99,10 +99,10 @@ export default defineRule({
     if (isExplained(floor, context.document)) return;
     const hours = context.options.serving.idleHoursPerDay;
     if (hours === 0) return;
-    const { amount, saving } = idleAmount(devices, hourly, hours);
-    const kept = `${replicas === 1 ? 'One replica' : `${replicas} replicas`} of ${shorten(target)} ${replicas === 1 ? 'runs' : 'run'}`;
+    const { amount, saving } = idleAmount(devices, hourly, hours, replicas === 1);
+    const kept = `${replicas === 1 ? 'One replica' : `${replicas} replicas`} of ${shorten(target)} ${replicas === 1 ? 'keeps' : 'keep'} running`;
     context.report({
-      message: `${kept} even ${isQueue ? 'with an empty queue' : 'without traffic'}: ${amount}; ${isPaused ? 'its autoscaling is paused' : 'KEDA can scale it to zero'}`,
+      message: `${kept} ${isQueue ? 'with an empty queue' : 'without traffic'} and ${amount}; ${isPaused ? 'its autoscaling is paused' : 'KEDA can scale it to zero'}`,
       span: keySpanOf(floor),
       fixes: () =>
         isPaused
@@ -132,9 +132,9 @@ export default defineRule({
       .costOf(workload)
       .podSets.filter(({ name }) => names.has(name))
       .reduce((sum, { idleHourly }) => sum + idleHourly, 0);
-    const { amount, saving } = idleAmount(devices, idle === 0 ? null : idle, hours);
+    const { amount, saving } = idleAmount(devices, idle === 0 ? null : idle, hours, true);
     context.report({
-      message: `One replica runs even without traffic: ${amount}; ${scaler(scaling)} can scale it to zero`,
+      message: `One replica keeps running without traffic and ${amount}; ${scaler(scaling)} can scale it to zero`,
       span: keySpanOf(scaling.min ?? scaling.owner),
       fixes: () => [floorToZero(scaling, context)],
       saving,
@@ -151,9 +151,9 @@ function reportJobs({ kind, apiVersion, manifest, podSets }: Workload, { documen
   const devices = devicesPerReplica(podSets);
   if (floor === undefined || jobs < 1 || !Number.isInteger(jobs) || devices === 0) return;
   if (!items(getIn(spec, 'triggers')).some(readsQueue) || isUnseen(floor) || isExplained(floor, document)) return;
-  const { amount } = idleAmount(devices === null ? null : devices * jobs, null, null);
+  const { amount } = idleAmount(devices === null ? null : devices * jobs, null, null, jobs === 1);
   report({
-    message: `${jobs === 1 ? 'One Job runs' : `${jobs} Jobs run`} even with an empty queue: ${amount}; with minReplicaCount 0, Jobs start with messages`,
+    message: `${jobs === 1 ? 'One Job keeps' : `${jobs} Jobs keep`} running with an empty queue and ${amount}; with minReplicaCount 0, a message starts each Job`,
     span: keySpanOf(floor),
     fixes: () => [fix(`Set minReplicaCount to 0 (now ${jobs})`, 'unsafe', replaceScalar(document, floor, 0))],
   });
@@ -164,13 +164,14 @@ function reportJobs({ kind, apiVersion, manifest, podSets }: Workload, { documen
  * @param devices null: the number is unknown
  * @param hourly US dollars per hour for one replica; null: the price is unknown
  * @param hours hours per day without requests; null: all
+ * @param isOne whether the subject of the sentence is singular
  */
-function idleAmount(devices: number | null, hourly: number | null, hours: number | null) {
+function idleAmount(devices: number | null, hourly: number | null, hours: number | null, isOne: boolean) {
   const held = devices === null ? 'GPUs' : plural(devices, 'GPU');
-  if (hourly === null) return { amount: `${held} idle`, saving: undefined };
+  if (hourly === null) return { amount: `${isOne ? 'holds' : 'hold'} ${held}`, saving: undefined };
   const saving = idleSaving(hourly, hours);
-  const when = hours === null ? 'idle' : `in ${plural(hours, 'idle hour')} per day`;
-  return { amount: `${formatHourly(hourly)}, ${formatMonthly(saving)} ${when}`, saving };
+  const when = hours === null ? '' : ` in ${plural(hours, 'idle hour')} per day`;
+  return { amount: `${isOne ? 'costs' : 'cost'} ${formatHourly(hourly)} (${formatMonthly(saving)}${when})`, saving };
 }
 
 /** The devices of one replica; null if the number of some is unknown, 0 if it has none. */

@@ -90,7 +90,7 @@ export default defineRule({
     if (limit !== undefined && isOne(limit) && servesLanguageModel(podSet, workload)) {
       report({
         message:
-          'containerConcurrency 1 sends one request at a time to the GPU: the server cannot batch, and the GPU is mostly idle',
+          'containerConcurrency 1 sends one request at a time to the GPU: the server cannot batch, and most of the GPU stays unused',
         span: spanOf(limit),
         fixes: () => [fix('Remove containerConcurrency', 'unsafe', removeKey(document, limit))],
       });
@@ -124,11 +124,11 @@ export default defineRule({
 });
 
 function answersOne(setting: string): string {
-  return `${setting} 1 makes the server answer one request at a time: the GPU is mostly idle`;
+  return `${setting} 1 makes the server answer one request at a time: most of the GPU stays unused`;
 }
 
 function startsMore(setting: string): string {
-  return `${setting} 1 starts another replica for each concurrent request: its GPU answers one at a time and is mostly idle`;
+  return `${setting} 1 starts another replica for each concurrent request: each GPU answers one at a time, and most of it stays unused`;
 }
 
 function isOne(cursor: Cursor | undefined): boolean {

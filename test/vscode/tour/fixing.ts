@@ -62,7 +62,7 @@ export const fixing: readonly Step[] = [
     async run(stage) {
       const { page, shot } = stage;
       await open(stage, 'always-on.yaml');
-      await sees(page, '.codelens-decoration', /One replica runs even without traffic/);
+      await sees(page, '.codelens-decoration', /One replica keeps running without traffic/);
       await caretBehind(stage, 'always-on.yaml', 'minReplicas: 1', 14);
       await fix(page, /Fix all 2 scale-to-zero-candidate findings in this file/);
       const row = await sees(page, previewRow, 'always-on.yaml');
@@ -238,7 +238,7 @@ export const fixing: readonly Step[] = [
       await shot();
       await row.click();
       await showsText(page, /minReplicas: 0/);
-      await seesNo(page, '.codelens-decoration', /One replica runs even without traffic/);
+      await seesNo(page, '.codelens-decoration', /One replica keeps running without traffic/);
     },
   },
   {

@@ -53,7 +53,7 @@ export const reading: readonly Step[] = [
     async run(stage) {
       await open(stage, 'llama-isvc.yaml');
       await stage.page.locator('.squiggly-error').nth(1).waitFor();
-      const advice = await sees(stage.page, `${lens} a`, /One replica runs even without traffic: \$/);
+      const advice = await sees(stage.page, `${lens} a`, /One replica keeps running without traffic and costs \$/);
       await lightBulb(stage.page, 'Set minReplicas to 0 (now 1)', () => advice.click());
     },
   },

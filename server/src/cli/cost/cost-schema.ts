@@ -87,7 +87,7 @@ export const costSchema = z
       )
       .readonly()
       .optional()
-      .describe('Advice that saves money. Savings for the same workload may exclude each other. Absent with a base.'),
+      .describe('Advice that saves money. Savings for the same workload can be alternatives. Absent with a base.'),
     priceBasis: z
       .string()
       .nullable()

@@ -159,7 +159,7 @@ function savingsSection<Saving extends CostSaving>(
   });
   const others = count > best.length ? ` The largest ${best.length} of ${count}.` : '';
   return `<section aria-labelledby="savings"><h2 id="savings">Savings</h2>
-<p class="notes">Savings for the same workload may exclude each other, so they are not added up.${others}</p>
+<p class="notes">Savings for the same workload can be alternatives, so they are not added up.${others}</p>
 <ol class="savings" role="list">
 ${items.join('\n')}
 </ol></section>`;
