@@ -19,7 +19,7 @@ export function preemptionConflict(root: Cursor): QueueConflict | undefined {
   if (policy === 'Never' || (asText(reclaim) ?? 'Never') !== 'Never') return undefined;
   return {
     at,
-    problem: `borrowWithinCohort ${policy} needs reclaimWithinCohort other than Never: Kueue rejects the queue`,
+    problem: `borrowWithinCohort ${policy} needs a reclaimWithinCohort other than Never: Kueue rejects the queue`,
   };
 }
 

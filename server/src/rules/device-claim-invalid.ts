@@ -167,7 +167,7 @@ function useByOnly(claim: Cursor, { containers }: PodSet, document: YamlDocument
     resources === undefined
       ? insertKey(document, at, 'resources', { claims: [{ name }] })
       : insertKey(document, resources, 'claims', [{ name }]);
-  return [fix(`Give claim ${name} to the container`, 'unsafe', edits)];
+  return [fix(`Add claim ${name} to the container`, 'unsafe', edits)];
 }
 
 /** Whether a claim of GPUs gives its devices to no container. Network cards and channels may belong to the whole pod. */

@@ -208,7 +208,7 @@ function checkBudget({ root, namespace, isPatch }: Manifest, { crossReferences, 
     const own = label === undefined || missed.length > 1 ? undefined : found.facts.labels[keyOf(label)];
     if (label === undefined || own === undefined || isUnknown(label) || isPlaceholderText(own)) return;
     report({
-      message: `The budget protects no pod: those of ${kind} ${shorten(server, 30)} have ${shorten(`${keyOf(label)}=${own}`, 50)}`,
+      message: `The budget selects no pods: those of ${kind} ${shorten(server, 30)} have ${shorten(`${keyOf(label)}=${own}`, 50)}`,
       span: spanOf(label),
     });
     return;

@@ -105,7 +105,7 @@ function checkPredictor({ apiVersion, kind, root }: Manifest, { document, report
   if (first === undefined || second === undefined) return;
   const other = second === own ? 'a container named kserve-container' : keyOf(second);
   report({
-    message: `The predictor has ${keyOf(first)} and ${other}, but only one can be its server: KServe rejects the ${kind}`,
+    message: `The predictor has both ${keyOf(first)} and ${other}, but only one can be its server: KServe rejects the ${kind}`,
     span: second === own ? spanOf(second) : keySpanOf(second),
   });
 }

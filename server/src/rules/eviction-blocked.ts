@@ -129,7 +129,7 @@ function checkOthers(
   const [other] = budgets.filter((one) => one.name < (name ?? ''));
   if (other === undefined || at === undefined || crossReferences.mayBePatch()) return;
   report({
-    message: `${kind} ${shorten(owner, 20)} also has budget ${shorten(other.name, 20)}: the API server evicts no pod with two budgets, so drains of its GPU nodes wait forever`,
+    message: `${kind} ${shorten(owner, 20)} also has budget ${shorten(other.name, 20)}: the API server evicts no pod with two budgets, so drains of its GPU nodes are blocked`,
     span: spanOf(at),
   });
 }
@@ -149,7 +149,7 @@ function checkValues({ pod, pods, accelerators }: PodSet, { role }: Workload, { 
   if (allowedEvictions(written, pods.min) !== 0 || isExplained(bound, document)) return;
   report({
     severity: pods.min === 1 ? 'info' : 'warning',
-    message: `${String(bound.step)} ${text} allows no eviction of ${plural(pods.min, 'replica')}: drains and upgrades of the GPU nodes wait forever`,
+    message: `${String(bound.step)} ${text} with ${plural(pods.min, 'replica')} allows no eviction: drains and upgrades of the GPU nodes are blocked`,
     span: keySpanOf(bound),
   });
 }
@@ -183,7 +183,7 @@ function check(
   const words = isSingle || scaler === undefined ? plural(pods ?? 1, 'replica') : `${pods} pods at the minimum`;
   report({
     severity: isSingle || isDefault ? 'info' : 'warning',
-    message: `${String(bound.step)} ${text} allows no eviction of ${kind} ${shorten(name, 30)}${isAlways ? '' : ` (${words})`}: drains and upgrades of its GPU nodes wait forever`,
+    message: `${String(bound.step)} ${text} allows no eviction of ${kind} ${shorten(name, 30)}${isAlways ? '' : ` (${words})`}: drains and upgrades of its GPU nodes are blocked`,
     span: keySpanOf(bound),
     fixes: () =>
       !isAlways && pods !== null && pods > 1

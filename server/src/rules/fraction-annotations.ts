@@ -110,7 +110,7 @@ function checkUnread(podSet: PodSet, { workload, report }: PodSetContext): void 
     if (about === 'nodes' || podSet.containers.some(({ accelerators }) => accelerators.some(isShare))) continue;
     // Next to a request, it may be there for people.
     if (about === 'request' && (whole !== undefined || namesAccelerators(podSet) || workload.partial)) continue;
-    const effect = whole === undefined ? 'the pod gets no GPU by it' : `the pod takes ${whole}, and shares nothing`;
+    const effect = whole === undefined ? 'the pod gets no GPU' : `the pod takes ${whole} and shares nothing`;
     report({
       severity: 'warning',
       message: `${keyOf(at)} has no effect as an annotation of a pod: ${effect}`,
@@ -134,7 +134,7 @@ function checkScheduler(
   if (labels.some(({ at }) => keyOf(at).startsWith('runai'))) return;
   report({
     severity: 'warning',
-    message: `${String(annotation.at.step)} without schedulerName kai-scheduler: the default scheduler ignores it, and the pod gets no GPU`,
+    message: `${String(annotation.at.step)} requires schedulerName kai-scheduler: the default scheduler ignores it, and the pod gets no GPU`,
     span: keySpanOf(annotation.at),
     fixes: () => [
       fix('Set schedulerName to kai-scheduler', 'unsafe', insertKey(document, pod, 'schedulerName', 'kai-scheduler')),
@@ -150,7 +150,7 @@ function checkVgpus({ pod, containers }: PodSet, { document, report, workload }:
   if (getIn(pod, 'schedulerName') !== undefined || isIncomplete(pod)) return;
   report({
     severity: 'warning',
-    message: `${String(at.step)} without schedulerName volcano: only Volcano's scheduler assigns the share, and the container does not start`,
+    message: `${String(at.step)} requires schedulerName volcano: only Volcano assigns the share, and the container does not start`,
     span: keySpanOf(at),
     fixes: () => [fix('Set schedulerName to volcano', 'unsafe', insertKey(document, pod, 'schedulerName', 'volcano'))],
   });

@@ -220,7 +220,7 @@ function checkNamespaces(root: Cursor, { manifest, report, document }: RuleConte
   if (isSet(getIn(spec, 'namespaceSelector')) || getIn(spec, 'resourceGroups') === undefined) return;
   if (['cohort', 'cohortName'].some((key) => getIn(spec, key) !== undefined)) return;
   report({
-    message: 'Without a namespaceSelector, the queue admits no workload of any namespace; {} selects all of them',
+    message: 'Without a namespaceSelector, the queue admits no workloads; {} selects all namespaces',
     span: keySpanOf(spec),
     fixes: () => [
       fix(

@@ -214,7 +214,7 @@ function checkScopes(scopes: readonly Cursor[], { report }: RuleContext): void {
     const [first, second] = found;
     if (first === undefined || second === undefined || asText(first) === asText(second)) continue;
     report({
-      message: `Scopes ${asText(first)} and ${asText(second)} exclude each other: ${ofQuota}`,
+      message: `Scopes ${asText(first)} and ${asText(second)} are mutually exclusive: ${ofQuota}`,
       span: spanOf(second),
     });
   }

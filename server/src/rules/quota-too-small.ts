@@ -178,7 +178,7 @@ function inNamespace(need: Need, workload: Workload, { crossReferences }: Worklo
   if (startsFirst(rollout) && need.all + need.pod > hard) {
     const count = need.all + need.pod;
     return {
-      what: 'With the new pod that it starts first, a rollout needs',
+      what: 'A rollout starts a new pod first and needs',
       count,
       limit,
       consequence: 'the rollout never ends',
