@@ -52,7 +52,7 @@ describe("a chart's template", () => {
     expect(await messages()).toEqual([expect.stringContaining('without a volume at /dev/shm')]);
     await editor.close(valuesUri);
     await editor.open(valuesUri, of('values.yaml').replace('count: 4', 'count: 1'));
-    expect(await messages()).toEqual([expect.stringContaining('needs 61 GiB for its weights')]);
+    expect(await messages()).toEqual([expect.stringContaining('needs 61 GiB for weights')]);
   });
 
   test('without a chart is read alone', async () => {

@@ -94,7 +94,7 @@ describe('rules judge a template', () => {
 
   test('with the GPUs that its chart requests, and the flags that a loop adds', () => {
     expect(said(server)).toEqual([
-      'warning: --tensor-parallel-size=4 without a volume at /dev/shm: the processes share the default 64 MiB and can fail (with values.yaml)',
+      'warning: No volume is mounted at /dev/shm: the processes of --tensor-parallel-size=4 share its default 64 MiB and can fail (with values.yaml)',
     ]);
     expect(server?.[0]?.findings[0]?.fixes).toEqual([]);
     const [workload] = server?.[0]?.costed ?? [];

@@ -37,7 +37,7 @@ export function trainingName(container: Container, { role, roleConfidence, manif
     !isUnknown ||
     lines.some((line) => processCount.test(line) || /\.py\b|python|mpi/.test(line)) ||
     words.some((word) => otherWork.has(word));
-  return isKnown || isOther || !words.some((word) => trainingWords.has(word)) ? undefined : 'Training';
+  return isKnown || isOther || !words.some((word) => trainingWords.has(word)) ? undefined : 'training';
 }
 
 const processCount = /nproc|num_processes|num_gpus|\b(?:sshd|ray)\b/;

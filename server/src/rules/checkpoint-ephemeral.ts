@@ -155,11 +155,14 @@ export default defineRule({
     const span = word === undefined ? undefined : spanOfWords(context.document, lines, [word, word]);
     const restart = fatalRestart(first ?? { text: path }, container, context);
     const isLikely = paths.some((sign) => isBesideData(sign, container, podSet));
-    const [shown, end] = [shorten(path, 50), isOnce ? 'the end of the pod' : restart];
+    const [shown, end] = [
+      /^\.\/?$/.test(path) ? 'the working directory' : shorten(path, 50),
+      isOnce ? 'the end of the pod' : restart,
+    ];
     context.report({
       ...(isLikely && { severity: 'info' }),
       message: isLikely
-        ? `${shown} is relative to the directory of the image, likely on no volume: what training writes there does not survive ${end}`
+        ? `${shown} is relative to the image's working directory, likely not on a volume: what training writes there does not survive ${end}`
         : isOnce
           ? `Training writes to ${shown}, which is not on a volume that outlives the pod: the results are lost when it ends`
           : `Checkpoints in ${shown} do not survive ${restart}: training starts again at step 0`,
@@ -219,7 +222,7 @@ function reportNoPlace(container: Container, { workload, podSet, document, repor
   report({
     severity: 'info',
     message:
-      'Training has no volume that outlives its pod: unless its code uploads what it saves, a restart begins again and the result is lost',
+      'Training has no volume that outlives its pod: unless its code uploads checkpoints and results, a restart loses them',
     span: keySpanOf(at),
   });
 }

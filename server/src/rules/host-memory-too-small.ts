@@ -250,7 +250,7 @@ function checkMemoryVolumes(container: Container, limit: Cursor, bytes: number, 
     if ((lowerQuantity(size).value ?? 0) <= bytes * 1.1) continue;
     report({
       severity: 'info',
-      message: `Volume ${shorten(name, 20)} may take ${shorten(asText(size) ?? '', 12)} of memory, but the limit of its container is ${shorten(asText(limit) ?? '', 12)}: the kernel kills it before the volume is full`,
+      message: `Volume ${shorten(name, 20)} may take ${shorten(asText(size) ?? '', 12)} of memory, but the limit of its container is ${shorten(asText(limit) ?? '', 12)}: the kernel kills the container before the volume is full`,
       span: spanOf(size),
     });
   }

@@ -118,15 +118,15 @@ export default defineRule({
 /** Of a message, with the advice after its problem. */
 const maxLength = 160;
 
-/** `; QLoRA needs 7, full sharding 15`: at most two changes after which it fits. */
+/** `; QLoRA needs 7 GiB, full sharding 15 GiB`: at most two changes after which it fits. */
 function ofTraining({ run, estimate: { fixedGiB }, gpu, haveGiB, levers }: TrainingMisfit): string {
   const less = levers.flatMap(({ kind, totalGiB }, index) => {
     const name = methods.get(kind);
-    return name === undefined ? [] : [`${name}${index === 0 ? ' needs' : ''} ${formatNumber(Math.ceil(totalGiB))}`];
+    return name === undefined ? [] : [`${name}${index === 0 ? ' needs' : ''} ${formatNumber(Math.ceil(totalGiB))} GiB`];
   });
   const first = less.slice(0, 2).join(', ');
   const model = shorten(run.name.slice(run.name.lastIndexOf('/') + 1), 30);
-  return `Training ${model} needs ${formatNumber(Math.floor(fixedGiB))} GiB per GPU before activations, but the ${gpu.name} has ${formatGiB(haveGiB)}: it runs out of memory${first === '' ? '' : `; ${first}`}`;
+  return `Training ${model} needs ${formatNumber(Math.floor(fixedGiB))} GiB per GPU before activations, but the ${gpu.name} has ${formatGiB(haveGiB)} GiB: it runs out of memory${first === '' ? '' : `; ${first}`}`;
 }
 
 const methods: ReadonlyMap<TrainingLever['kind'], string> = new Map([
@@ -150,24 +150,24 @@ function ofWeights({ estimate, leastGiB, devices: { count, eachGiB }, gpu, reque
   const as = leastGiB === null ? ` in ${estimate.format}` : ` even at ${leastBits(served)} bits per parameter`;
   const card = gpu?.name ?? (request.form === 'mig' ? request.resource : 'largest known GPU');
   const holder = count === 1 ? `one ${card} has` : `${count} × ${card} have`;
-  return `${shorten(estimate.name, 40)} needs ${total} GiB for its weights${as}, but ${holder} ${formatGiB(eachGiB * count)}: the server does not start`;
+  return `${shorten(estimate.name, 40)} needs ${total} GiB for weights${as}, but ${holder} ${formatGiB(eachGiB * count)} GiB: the server does not start`;
 }
 
 function onCpu({ estimate, weightsGiB, devices: { count, eachGiB }, gpu }: PartlyOnCpu): string {
   const holder = count === 1 ? `one ${gpu.name} has` : `${count} × ${gpu.name} have`;
-  return `${shorten(estimate.name, 40)} needs ${formatGiB(weightsGiB)} GiB for its weights, but ${holder} ${formatGiB(eachGiB * count)}: Ollama runs the rest of its layers on the CPU, much slower`;
+  return `${shorten(estimate.name, 40)} needs ${formatGiB(weightsGiB)} GiB for weights, but ${holder} ${formatGiB(eachGiB * count)} GiB: Ollama runs the other layers on the CPU, much slower`;
 }
 
 function onFewCards({ estimate, devices: { count } }: Misfit, cards: readonly string[]): string {
   const each = estimate.weightsGiB * estimate.devices;
   const rest = cards.length > 2 ? ` and ${cards.length - 2} more cards` : '';
-  return `${shorten(estimate.name, 40)} needs ${formatGiB(each)} GiB for its weights in ${estimate.format}: with ${plural(count, 'GPU')}, it starts only on ${cards.slice(0, 2).join(', ')}${rest}`;
+  return `${shorten(estimate.name, 40)} needs ${formatGiB(each)} GiB for weights in ${estimate.format}: with ${plural(count, 'GPU')}, it starts only on ${cards.slice(0, 2).join(', ')}${rest}`;
 }
 
 function ofDevice({ estimate, devices: { eachGiB }, gpu, request, fit }: Misfit): string {
   const { name, weightsGiB, cacheGiB, overheadGiB, graphsGiB, fraction, devices, context } = estimate;
   if (gpu?.vendor === 'aws')
-    return `${shorten(name, 30)} needs ${formatGiB(weightsGiB + cacheGiB)} GiB per device for weights and a request of ${formatNumber(context)} tokens, but each ${gpu.name} has ${formatGiB(eachGiB)}: the server does not start`;
+    return `${shorten(name, 30)} needs ${formatGiB(weightsGiB + cacheGiB)} GiB per device for weights and a request of ${formatNumber(context)} tokens, but each ${gpu.name} has ${formatGiB(eachGiB)} GiB: the server does not start`;
   const need = weightsGiB + overheadGiB - (fraction === null ? 0 : graphsGiB);
   const card = gpu?.name ?? request.resource;
   return `${shorten(name, 40)} needs ${formatGiB(need)} GiB${devices > 1 ? ' per GPU' : ''} without its KV cache, but the server may use ${formatGiB(fit.limitGiB)} of ${formatGiB(eachGiB)} GiB (${card}): it does not start`;

@@ -273,7 +273,7 @@ function checkClone(container: Container, { document, podSet, report }: PodSetCo
   const span = word && spanOfWords(document, [...container.command, ...container.args], [word, word]);
   if (mount === undefined || span === undefined) return;
   report({
-    message: `git clones to ${shorten(folder, 30)}, not to volume ${shorten(mount.name, 24)} at ${shorten(mount.mountPath, 36)}: what is stored there ends with the container`,
+    message: `git clones to ${shorten(folder, 30)}, not to volume ${shorten(mount.name, 24)} at ${shorten(mount.mountPath, 36)}: its files are lost with the container`,
     span,
   });
 }

@@ -166,7 +166,7 @@ function checkHome(container: Container, podSet: PodSet, report: RuleContext['re
   if ([...container.command, ...container.args].some(({ value }) => value.includes('/root'))) return;
   if (user === undefined || mount === undefined || at === undefined || isTemplated(at)) return;
   report({
-    message: `User ${user} has another home than /root: the server does not look for its models in volume ${shorten(mount.name, 30)}`,
+    message: `The home of user ${user} is not /root: the server does not look for its models in volume ${shorten(mount.name, 30)}`,
     span: spanOf(at),
   });
 }

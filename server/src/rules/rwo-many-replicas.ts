@@ -125,7 +125,7 @@ function checkClaims({ pod, volumes }: PodSet, { workload, report }: PodSetConte
 }
 
 function ofDisk({ storageClass, span }: SharedDisk): Parameters<PodSetContext['report']>[0] {
-  const message = `ReadWriteMany with class ${shorten(storageClass, 40)}, a disk that only one node can mount: the claim stays Pending`;
+  const message = `Class ${shorten(storageClass, 40)} makes disks that only one node can mount, not ReadWriteMany: the claim stays Pending`;
   return { message, span };
 }
 

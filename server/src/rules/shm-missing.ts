@@ -141,8 +141,8 @@ export default defineRule({
       severity: image === undefined && !hasRun(workload.manifest) && !isStock ? 'warning' : 'info',
       message:
         image === undefined
-          ? `${launch} without a volume at /dev/shm: the processes share the default 64 MiB and can fail`
-          : `${image} with ${gpus} GPUs and no volume at /dev/shm: one process per GPU would share the default 64 MiB`,
+          ? `No volume is mounted at /dev/shm: the processes of ${launch} share its default 64 MiB and can fail`
+          : `No volume is mounted at /dev/shm: if ${image} starts a process for each of its ${gpus} GPUs, they share 64 MiB`,
       span: spanOfLaunch(container, launch),
       fixes: () => {
         if (container.fromTemplate === true || workload.partial) return [];
@@ -187,7 +187,7 @@ function reportStray(container: Container, gpus: number | null, { workload, podS
   const { name, at } = stray.volume;
   report({
     severity: gpus === 1 ? 'info' : 'warning',
-    message: `Volume ${shorten(name, 30)} in memory is ${shorten(stray.where, 40)}: /dev/shm of the container with the accelerators keeps its 64 MiB`,
+    message: `Memory-backed volume ${shorten(name, 30)} is ${shorten(stray.where, 40)}: the container with the accelerators keeps the default 64 MiB at /dev/shm`,
     span: spanOf(getIn(at, 'name') ?? at),
   });
   return true;
@@ -209,7 +209,7 @@ function reportLoader(container: Container, isStock: boolean, { workload, report
   if (launch === undefined) return;
   report({
     severity: 'info',
-    message: `${shorten(launch, 40)} without a volume at /dev/shm: the processes that load data share the default 64 MiB and can fail`,
+    message: `No volume is mounted at /dev/shm: the processes that load data (${shorten(launch, 40)}) share its default 64 MiB and can fail`,
     span: spanOfLaunch(container, undefined),
   });
 }
