@@ -11,7 +11,7 @@ const folder = path.join(import.meta.dirname, '../fixtures/rules');
 
 /** The consequence of an error: who rejects the object, or what happens, or does not, when it runs. */
 const consequence =
-  /rejects?\b|stays Pending|never (?:starts?|scales|runs|created)|never find each other|never becomes ready|(?:do|does) not (?:start|install|read|run)|(?:launch|release) (?:fails|stops)|keeps restarting|exits at the start|it fails\b|scales nothing|becomes arguments|never succeeds|waits for (?:the others|nodes)|cannot (?:be|download|load|read) |no (?:container|pod) gets|no request arrives|swallows|gets no|is ignored|finds no (?:such path|file)|never ends|always fails|container (?:exits|restarts)/;
+  /rejects?\b|stays Pending|never (?:starts?|scales|runs|created)|never find each other|never becomes ready|(?:do|does) not (?:start|install|read|run)|(?:launch|release) (?:fails|stops)|keeps restarting|exits at startup|it fails\b|scales nothing|becomes arguments|never succeeds|waits for (?:the others|nodes)|cannot (?:be|apply|download|load|read) |no (?:container|pod) gets|no request arrives|swallows|gets no|is ignored|finds no (?:such path|file)|never ends|always fails|container (?:exits|restarts)/;
 
 /** Rules that report errors of YAML, whose consequence is that nothing is read. */
 const syntax: ReadonlySet<string> = new Set(['yaml-syntax', 'kustomization-invalid']);

@@ -42,7 +42,7 @@ export function kvMismatch(workload: Workload): KvMismatch | undefined {
   const flagName = prefill.program === 'sglang' ? '--disaggregation-mode' : '--kv-transfer-config';
   for (const [one, other] of pairs) {
     if (one.flag !== undefined || other.flag === undefined) continue;
-    const message = `${one.name} lacks ${flagName}, which ${other.name} has: no KV cache is handed over, and decoding repeats the prefill or fails`;
+    const message = `${one.name} lacks ${flagName}, which ${other.name} has: no KV cache is transferred, and decoding repeats the prefill or fails`;
     return { ...at(one), message };
   }
   for (const [one, , phase] of pairs) {
@@ -51,7 +51,7 @@ export function kvMismatch(workload: Workload): KvMismatch | undefined {
     if (wrong && one.flag)
       return {
         ...at(one, one.flag),
-        message: `${one.name} is set to ${one.role}, the role of the other side: no KV cache is handed over`,
+        message: `${one.name} is set to ${one.role}, the role of the other side: no KV cache is transferred`,
       };
   }
   const [from, to] = [prefill.connector, decode.connector];

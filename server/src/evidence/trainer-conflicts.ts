@@ -49,7 +49,7 @@ function launchConflict(command: SimpleCommand): TrainerConflict | undefined {
     const [first, ...others] = flags.filter(({ name, word }) => backends.has(name) && word.text.startsWith('--'));
     const second = others.find(({ name }) => name !== first?.name);
     if (first !== undefined && second !== undefined)
-      return conflict([first, second], `--${first.written} and --${second.written} exclude each other`, program);
+      return conflict([first, second], `--${first.written} and --${second.written} are mutually exclusive`, program);
     const many = flags.find(({ name }) => name === 'multi-gpu');
     const count = flags.find(({ name, dynamic }) => name === 'num-processes' && !dynamic);
     if (many !== undefined && count?.value === '1')
@@ -59,7 +59,7 @@ function launchConflict(command: SimpleCommand): TrainerConflict | undefined {
     const chosen = flags.find(({ name }) => name === 'include' || name === 'exclude');
     const count = flags.find(({ name }) => name === 'num-gpus' || name === 'num-nodes');
     if (chosen !== undefined && count !== undefined)
-      return conflict([chosen, count], `--${chosen.written} and --${count.written} exclude each other`, program);
+      return conflict([chosen, count], `--${chosen.written} and --${count.written} are mutually exclusive`, program);
   }
   return undefined;
 }
@@ -120,7 +120,7 @@ function bestModelConflict(run: Run, knowledge: ReturnType<typeof knowledgeOf>):
 
 const savingNames = ['save-strategy', 'save-steps'];
 
-const doubt = { isLikely: true, effect: 'exits at the start, unless its code sets others' } as const;
+const doubt = { isLikely: true, effect: 'exits at startup, unless its code sets others' } as const;
 
 /** @param isSure whether the numbers of steps that are not written have their default */
 function bestModel(run: Run, isSure: boolean): TrainerConflict | undefined {
@@ -149,7 +149,7 @@ function shardedConflict(run: Run): TrainerConflict | undefined {
   if (sharded === undefined || engine === undefined || sharded.dynamic || engine.dynamic) return undefined;
   const isSharded = /^[a-z]/i.test(sharded.value ?? '') && !isOff(sharded.value);
   return isSharded && /\w\.json$/.test(engine.value ?? '')
-    ? conflict([sharded, engine], 'fsdp and deepspeed exclude each other', theTrainer)
+    ? conflict([sharded, engine], 'fsdp and deepspeed are mutually exclusive', theTrainer)
     : undefined;
 }
 
@@ -169,7 +169,7 @@ function axolotlConflict(run: Run): TrainerConflict | undefined {
   for (const kind of ['save', 'eval']) {
     const [first, second] = [run.get(`${kind}s-per-epoch`), run.get(`${kind}-steps`)];
     if (first !== undefined && second !== undefined && isSetTo(first) && isSetTo(second))
-      return conflict([first, second], `${first.written} and ${second.written} exclude each other`, 'Axolotl');
+      return conflict([first, second], `${first.written} and ${second.written} are mutually exclusive`, 'Axolotl');
   }
   return undefined;
 }
@@ -210,7 +210,7 @@ function settingOf(run: Run, name: string, otherwise: string | undefined): strin
 function bothHalves(run: Run): TrainerConflict | undefined {
   const [first, second] = [isOn(run, 'fp16'), isOn(run, 'bf16')];
   if (first === undefined || second === undefined) return undefined;
-  return conflict([first, second], `${first.written} and ${second.written} exclude each other`, theTrainer);
+  return conflict([first, second], `${first.written} and ${second.written} are mutually exclusive`, theTrainer);
 }
 
 const theTrainer = 'the trainer';

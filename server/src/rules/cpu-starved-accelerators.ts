@@ -112,7 +112,7 @@ function reportThreads(container: Container, cores: number, { document, report }
   const span = 'value' in place ? spanOf(place.value) : spanOfWords(document, container, place.words);
   if (span === undefined) return false;
   report({
-    message: `${text} starts ${count} threads, but the CPU limit is ${plural(cores, 'core')}: they wait for each other, and the GPU for them`,
+    message: `${text} starts ${count} threads, but the CPU limit is ${plural(cores, 'core')}: the GPU waits while they share the cores`,
     span,
   });
   return true;
@@ -135,7 +135,7 @@ function reportLoaders(container: Container, cores: number, devices: number, con
   const span = spanOfWords(document, container, [word, valueWord ?? word]);
   if (span === undefined) return false;
   report({
-    message: `${shorten(written, 30)} ${loader.workers} starts ${all} processes that load data, but the CPU limit is ${plural(cores, 'core')}: they wait for the CPU, and the GPU for them`,
+    message: `${shorten(written, 30)} ${loader.workers} starts ${all} processes that load data, but the CPU limit is ${plural(cores, 'core')}: the GPU waits for data`,
     span,
   });
   return true;

@@ -82,7 +82,7 @@ export default defineRule({
       if (isSuspended || one === undefined || once === undefined || isNever(once)) continue;
       report({
         severity: 'warning',
-        message: `"${shorten(asText(one) ?? '', 20)}" starts 60 runs in each hour that it names; "${shorten(once, 20)}" starts one`,
+        message: `"${shorten(asText(one) ?? '', 20)}" starts a run every minute of each matching hour; "${shorten(once, 20)}" starts one`,
         span: spanOf(one),
         fixes: () => [fix(`Set the schedule to ${once}`, 'unsafe', replaceScalar(document, one, once))],
       });

@@ -101,9 +101,9 @@ export default defineRule({
     // In a directory of its own, no pod sees what the others write.
     const isShared = place.kind === 'store' || hasDurableMount(container, podSet);
     const writes = isShared ? ` and write to ${shorten(place.text, 40)}` : '';
-    const follows = isShared ? ', and they overwrite each other' : '';
+    const follows = isShared ? 'overwrite each other and ' : '';
     report({
-      message: `All ${plural(pods, 'pod')} run the same training${writes}: none is faster for the others${follows}`,
+      message: `All ${plural(pods, 'pod')} run the same training${writes}: they ${follows}finish no sooner than one`,
       span: spanOf(parallelism),
     });
   },

@@ -88,7 +88,7 @@ export default defineRule({
       const effect = effectOf(name, gpus, container, context);
       if (effect === undefined || value === undefined || value.value !== '1') continue;
       context.report({
-        message: `${name}=1 routes traffic ${effect}`,
+        message: `${name}=1 sends traffic ${effect}`,
         span: spanOf(value.at),
         // Without a volume, removing the variable alone can make NCCL fail.
         fixes: () =>
@@ -130,7 +130,7 @@ function reportCommands(container: Container, { workload, podSet, document, repo
       const effect =
         value === '1' && !word.dynamic ? effectOf(name, gpus, user, { workload, podSet: users }) : undefined;
       const span = effect && spanOfWords(document, lines, [word, word]);
-      if (span) report({ message: `${name}=1 routes traffic ${effect}`, span });
+      if (span) report({ message: `${name}=1 sends traffic ${effect}`, span });
     }
   }
 }
@@ -175,7 +175,7 @@ function effectOf(name: string, gpus: number, container: Container, user: User):
     return `between the ${plural(gpus, 'GPU')} through host memory instead of NVLink or PCIe`;
   if (name === sharedMemory) {
     const advice = hasSharedMemory(container, user) ? '' : ': mount a volume in memory at /dev/shm';
-    return `between GPUs without a direct link over the network instead of shared memory${advice}`;
+    return `over the network, not through shared memory, between GPUs without a direct link${advice}`;
   }
   return name === 'NCCL_IB_DISABLE' && requestsRdma(container, user.podSet)
     ? 'between nodes over TCP although the pod requests RDMA devices'

@@ -108,7 +108,8 @@ function betweenPods(
 ): string | undefined {
   if (!isGroup || tensor <= held || tensor % held !== 0 || hasFabric(container, podSet)) return undefined;
   const stages = tensor / held;
-  const inside = held === 1 ? `pipeline parallelism ${stages}` : `${held} with pipeline parallelism ${stages}`;
+  const inside =
+    held === 1 ? `pipeline parallelism ${stages}` : `tensor parallelism ${held} with pipeline parallelism ${stages}`;
   return `spans ${stages} pods, whose network is much slower than NVLink: ${inside} sends less between them`;
 }
 

@@ -4,7 +4,7 @@ import { spanOfWords } from '../rewrite/word-span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A trainer or its launcher exits at the start, because two of its settings exclude each other.
+ * A trainer or its launcher exits at startup, because two of its settings are mutually exclusive.
  *
  * ## Why
  *
@@ -98,7 +98,7 @@ export default defineRule({
     if (found === undefined || span === undefined) return;
     report({
       ...(found.isLikely && { severity: 'info' as const }),
-      message: `${found.problem}: ${found.program} ${found.effect ?? 'exits at the start'}`,
+      message: `${found.problem}: ${found.program} ${found.effect ?? 'exits at startup'}`,
       span,
     });
   }),

@@ -101,7 +101,7 @@ export default defineRule({
     if (found === undefined) return;
     const { container, owner, mountPath, word } = found;
     const span = word && spanOfWords(document, container, [word, word]);
-    const lacks = `${podSet.name} runs the program of ${owner}, but lacks its volume at ${shorten(mountPath, 40)}`;
+    const lacks = `${podSet.name} runs the same program as ${owner} but lacks its volume at ${shorten(mountPath, 40)}`;
     report({
       ...(word === undefined && { severity: 'info' }),
       message: `${lacks}: ${word === undefined ? 'unless the program downloads the data, its ranks find none' : 'its ranks find no files there'}`,

@@ -147,7 +147,7 @@ export default defineRule({
         reportMismatch(
           launch,
           pods !== null && launch.count > pods
-            ? `${shorten(launch.text)}, but the job starts with ${plural(pods, 'pod')}: ${effectOf(launch, pods - launch.count)}`
+            ? `${shorten(launch.text)} exceeds the ${plural(pods, 'pod')} that the job starts with: ${effectOf(launch, pods - launch.count)}`
             : `${shorten(launch.text)} fixes the number of nodes: the job cannot use its elasticPolicy (${bounds})`,
           undefined,
           // A job of this size runs; it only never grows or shrinks.
@@ -163,7 +163,7 @@ export default defineRule({
         const { count } = launch;
         if (most === null || typeof count !== 'number' || (pods === null ? count <= most : count === pods)) continue;
         if (count === 1 && differsByRank(processInput(container))) continue;
-        const problem = `${shorten(launch.text)}, but the job has ${plural(most, 'pod')}`;
+        const problem = `${shorten(launch.text)} does not match the job's ${plural(most, 'pod')}`;
         reportMismatch(launch, `${problem}: ${isLone ? waits : effectOf(launch, most - count)}`, pods ?? undefined);
       }
     }
@@ -186,14 +186,16 @@ export default defineRule({
       const { count, text, program, oversubscribes } = launch;
       const { slots, owner } = slotsFor(launch, workload);
       if (slots === null || typeof count !== 'number') continue;
-      const problem = `${program} ${shorten(text)}, but the ${owner} have ${plural(slots, 'slot')}`;
+      const started = `${program} ${shorten(text)}`;
       if (count > slots && !oversubscribes) {
         // Without slotsPerWorker, that is the number to set.
         const isSet = owner !== 'hosts' && getIn(workload.manifest.root, 'spec', 'slotsPerWorker') !== undefined;
-        reportMismatch(launch, `${problem}: ${program} does not start`, isSet ? slots : undefined);
+        const message = `${started} needs ${plural(count, 'slot')}, but the ${owner} have ${slots}: ${program} does not start`;
+        reportMismatch(launch, message, isSet ? slots : undefined);
       } else if (owner !== 'hosts' && launches.length === 1 && leavesGpusIdle(launch, count, slots, workload)) {
         const idle = slots - count;
-        reportMismatch(launch, `${problem}: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`, slots);
+        const message = `${started} uses ${count} of the ${owner}' ${slots} slots: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`;
+        reportMismatch(launch, message, slots);
       }
     }
 
