@@ -81,7 +81,7 @@ export const vllmValues: ValueChecks = new Map([
   ['dtype', format],
   ['quantization', quantization],
   ['kv-cache-dtype', not(`${bits} fp16 f16 half bf16 q4_0 q8_0`, 'auto, bfloat16 or a format such as fp8 or fp8_e5m2')],
-  ['load-format', not(`${bits} awq gptq fp8`, 'a form of files such as auto or safetensors')],
+  ['load-format', not(`${bits} awq gptq fp8`, 'a file format such as auto or safetensors')],
   [
     'distributed-executor-backend',
     not('nccl gloo mpi multiprocessing torch torchrun', 'mp, ray, uni or external_launcher'),

@@ -328,7 +328,7 @@ export default defineRule({
       // A template may add the device to the amounts.
       report({
         severity: isEmpty && nodes !== undefined && program !== undefined ? 'warning' : 'info',
-        message: `resources ${isEmpty ? 'is empty' : 'names no GPU'}, but ${program !== undefined ? `${program.name} needs a GPU` : variable !== undefined ? `${shorten(variable, 30)} turns one on` : isForGpus ? 'the image is built for GPUs' : 'the nodes are for GPUs'}: the pods ${isPlaced ? 'land on GPU nodes but get no GPU' : 'get no GPU, and the server does not start'}`,
+        message: `resources ${isEmpty ? 'is empty' : 'names no GPU'}, but ${program !== undefined ? `${program.name} needs a GPU` : variable !== undefined ? `${shorten(variable, 30)} turns one on` : isForGpus ? 'the image is built for GPUs' : 'the nodes are for GPUs'}: the pods ${nodes !== undefined ? 'land on GPU nodes but get no GPU' : isPlaced ? 'can land on GPU nodes but get no GPU' : 'get no GPU, and the server does not start'}`,
         span: keySpanOf(given),
         fixes: () => [requestOne(container, document)],
       });
@@ -339,10 +339,10 @@ export default defineRule({
       const runtime = nvidiaRuntime(pod, workload);
       if (runtime === undefined) return;
       const gets = containers.some(isPrivileged)
-        ? 'the privileged container gets all GPUs of the node, and other pods the same ones'
-        : 'the containers get no GPU, or all GPUs of the node';
+        ? 'the privileged container gets all GPUs of the node, even those of other pods'
+        : 'they get no GPU, or all GPUs of the node';
       report({
-        message: `runtimeClassName ${shorten(asText(runtime) ?? '', 30)} without a GPU request: ${gets}`,
+        message: `runtimeClassName is ${shorten(asText(runtime) ?? '', 30)}, but no container requests a GPU: ${gets}`,
         span: spanOf(runtime),
       });
     }

@@ -71,7 +71,7 @@ function checkPath(at: Cursor, { document, report }: DocumentContext): void {
     const span = spanInScalar(document, { value, at }, { start: end - name.length, end });
     const escaped = name.replace('/', '~1');
     report({
-      message: `${shorten(name, 60)} is two keys in a JSON patch: kustomize finds no such path`,
+      message: `A JSON patch reads ${shorten(name, 60)} as two keys: kustomize finds no such path`,
       span,
       fixes: () => [fix(`Write ${escaped}`, 'safe', replacePart(document, at, span, name, escaped))],
     });

@@ -160,7 +160,7 @@ function checkMix(
     // New cards add variants of known profiles (media engines, graphics).
     if (isMigProfile(keyOf(entry).replace(/[+-][a-z.]+$/, ''))) continue;
     report({
-      message: `No GPU has the MIG profile ${shorten(keyOf(entry))}: configuration ${shorten(name)} cannot be applied`,
+      message: `No GPU has the MIG profile ${shorten(keyOf(entry))}: MIG Manager cannot apply configuration ${shorten(name)}`,
       span: config.keySpanOf(entry),
     });
   }
@@ -172,7 +172,7 @@ function checkMix(
   const instead = fitting === undefined ? '' : `; ${shorten(formatMix(fitting), 44)} would fit`;
   const [first] = requested;
   report({
-    message: `No GPU can hold ${shorten(formatMix(mix), 44)}: ${shorten(name, 20)} cannot be applied${instead}`,
+    message: `No GPU can hold ${shorten(formatMix(mix), 44)}: MIG Manager cannot apply ${shorten(name, 20)}${instead}`,
     span: first === undefined ? config.spanOf(devices) : config.keySpanOf(first),
   });
 }

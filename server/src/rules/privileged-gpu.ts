@@ -79,7 +79,7 @@ export default defineRule({
         context.report({
           severity: 'info',
           message:
-            'privileged: true exposes every GPU of the node to the container, however many the values request for it',
+            'privileged: true exposes every GPU of the node to the container, not only those that the values request',
           span: keySpanOf(privileged),
         });
       return;

@@ -101,7 +101,7 @@ export default defineRule({
     if (probe !== undefined)
       report({
         message:
-          'The next pod waits for this one, whose server waits for all pods: it never becomes ready; set podManagementPolicy to Parallel',
+          'The server waits for all pods, but the next pod starts only after this one: the pod never becomes ready; set podManagementPolicy to Parallel',
         span: keySpanOf(probe),
       });
   },
@@ -188,7 +188,7 @@ function checkHost(probe: Cursor, { report, document, podSet }: PodSetContext): 
   const isOnNode = network !== undefined && asBoolean(network) !== false;
   if (isOnNode || placesAt(podSet.pod, 'containers.*.ports.*.hostPort').length > 0) return;
   report({
-    message: `host ${written} of the ${keyOf(probe)} is the node itself, not the pod: it never succeeds`,
+    message: `host ${written} of the ${keyOf(probe)} is the node itself, not the pod: the probe never succeeds`,
     span: spanOf(host),
     fixes: () => [fix('Remove host', 'unsafe', removeKey(document, host))],
   });

@@ -216,7 +216,7 @@ interface ClusterGpus {
 
 function lacking(field: string, gpus: number, { pod }: ClusterGpus, what: string): string {
   const has = pod === 0 ? 'no pod of the Ray cluster has a GPU' : `no pod of the Ray cluster has more than ${pod}`;
-  return `${field} ${gpus}, but ${has}: ${what} never starts`;
+  return `${field} is ${gpus}, but ${has}: ${what} never starts`;
 }
 
 /** The GPUs that Ray counts; undefined if those of a pod are unknown. */

@@ -114,7 +114,7 @@ function checkResource(setting: Cursor, settings: Cursor, spec: Cursor, { docume
   const lacksVendor = missing.includes('vendor');
   report({
     severity: 'warning',
-    message: `${shorten(keyOf(setting), 45)} needs ${missing.map((name) => `.${name}`).join(' and ')} next to it: without, ${lacksVendor ? 'Spark on Kubernetes rejects the request' : 'the pods find no device and stop'}`,
+    message: `${shorten(keyOf(setting), 45)} needs ${missing.map((name) => `.${name}`).join(' and ')} next to it: without ${missing.length === 1 ? 'it' : 'them'}, ${lacksVendor ? 'Spark on Kubernetes rejects the request' : 'the pods find no device and stop'}`,
     span: keySpanOf(setting),
     fixes: () => {
       const resource = asText(getIn(spec, role, 'gpu', 'name')) ?? '';

@@ -90,7 +90,7 @@ export default defineRule({
     context.report({
       message:
         failing === undefined
-          ? `${keyOf(place)} ${asText(place) ?? ''} ${isSpot ? 'on spot capacity: the first interruption' : `with priority class ${shorten(asText(preempted) ?? '', 40)}: the first preemption`} ends the job`
+          ? `${keyOf(place)} is ${asText(place) ?? ''} ${isSpot ? 'on spot capacity: the first interruption' : `with priority class ${shorten(asText(preempted) ?? '', 40)}: the first preemption`} ends the job`
           : `podFailurePolicy fails the job on DisruptionTarget: the first ${isSpot ? 'spot interruption' : 'preemption'} ends it`,
       span: failing === undefined ? keySpanOf(place) : spanOf(getIn(failing, 'action') ?? failing),
       fixes: () => [

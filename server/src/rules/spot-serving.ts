@@ -85,7 +85,7 @@ export default defineRule({
     const { selector, span } = spotPlace(only, workload.manifest);
     context.report({
       ...(isLikely ? {} : { severity: 'info' }),
-      message: `Single replica on spot (${selector}): each interruption is an outage until a new pod ${isLikely ? 'has loaded the model' : 'is ready'}`,
+      message: `The only replica runs on spot (${selector}): each interruption is an outage until a new pod ${isLikely ? 'has loaded the model' : 'is ready'}`,
       span,
     });
   },

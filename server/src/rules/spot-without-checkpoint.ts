@@ -121,8 +121,8 @@ export default defineRule({
     context.report({
       message:
         onSpot === undefined
-          ? `Training in a preemptible class (${selector}) ${without}: a preemption loses all progress`
-          : `Training on spot (${selector}) ${without}: an interruption loses all progress`,
+          ? `Training runs in a preemptible class (${selector}) ${without}: a preemption loses all progress`
+          : `Training runs on spot (${selector}) ${without}: an interruption loses all progress`,
       span,
       fixes: () => (keepsFiles ? [] : [moveCheckpoints(workload, context) ?? keepProgress(lost, context)]),
     });

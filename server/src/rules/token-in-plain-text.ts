@@ -121,7 +121,7 @@ export default defineRule({
       report({
         severity: 'info',
         message:
-          'The login of this notebook is in the file in plain text: whoever reads it can run code on the GPU; use a Secret',
+          'The file contains the login of this notebook in plain text: anyone who can read the file can run code on the GPU; use a Secret',
         span: spanInScalar(document, text, login),
       });
     }
@@ -167,7 +167,7 @@ function reportPassword(
     : `${shorten(name, 40)} is a secret`;
   report({
     severity: 'info',
-    message: `${subject} in plain text: whoever reads the file can use it; use a Secret`,
+    message: `${subject} in plain text: anyone who can read the file can use it; use a Secret`,
     span: spanInScalar(document, text, part),
   });
 }
@@ -207,13 +207,13 @@ function check(
   // The message must not repeat the token: reports are published.
   report({
     ...(found.owner === 'this server' && { severity: 'info' }),
-    message: `${wordOf[found.owner] ?? `A token of ${found.owner}`} is in the file in plain text: whoever reads it can use it; revoke it and ${place === 'secret' ? 'keep it out of the file' : 'use a Secret'}`,
+    message: `The file contains ${wordOf[found.owner] ?? `${found.owner.startsWith('NV') ? 'an' : 'a'} ${found.owner} token`} in plain text: anyone who can read the file can use it; revoke it and ${place === 'secret' ? 'keep it out of the file' : 'use a Secret'}`,
     span: spanInScalar(document, text, found),
   });
 }
 
 /** Keys that no prefix assigns to a service. */
-const wordOf = table<string>({ 'this server': 'The API key of this server', 'a service': 'A secret key' });
+const wordOf = table<string>({ 'this server': 'the API key of this server', 'a service': 'a secret key' });
 
 interface TokenForm {
   readonly prefix: string;

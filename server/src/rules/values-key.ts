@@ -116,7 +116,7 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
       };
     }
     case 'other': {
-      const instead = meant.path === 'containers' ? 'the containers have it' : `it reads ${meant.path}`;
+      const instead = meant.path === 'containers' ? 'it belongs to the containers' : `it reads ${meant.path}`;
       return {
         ...place,
         severity,

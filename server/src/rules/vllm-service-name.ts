@@ -103,7 +103,7 @@ export default defineRule({
     report({
       // A ConfigMap may set the variable.
       severity: program === 'sglang' ? 'info' : mayHaveVariables(server) || program !== 'vllm' ? 'warning' : 'error',
-      message: `Service ${program}${source} sets ${variable} to an address in this pod: ${readsPort.get(program)} expects a port number and ${program === 'sglang' ? 'may' : 'does'} not start`,
+      message: `Kubernetes sets ${variable} to the address of Service ${program}${source}: ${readsPort.get(program)} expects a port number and ${program === 'sglang' ? 'may' : 'does'} not start`,
       span: spanOf(getIn(server.at, 'name') ?? server.image.at),
       fixes: () => [
         fix('Set enableServiceLinks to false', 'unsafe', insertKey(document, podSet.pod, 'enableServiceLinks', false)),

@@ -131,7 +131,7 @@ function sentence(code: string, message: string, text: string, span: Span): stri
     case 'BAD_DQ_ESCAPE':
       return 'Unknown escape in double quotes; write \\\\ for a backslash or use single quotes';
     case 'BAD_ALIAS':
-      return 'An anchor or alias needs a name';
+      return 'A value that starts with * or & must name an alias or anchor; quote the value';
     case 'MULTIPLE_ANCHORS':
       return 'A value can have only one anchor; remove the other';
     case 'MULTIPLE_TAGS':
