@@ -30,8 +30,10 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * `Gt` and `Lt` compare whole numbers only. With "40Gi" or "1.5", the API server accepts the pod, and no node matches: it stays Pending.
  * The label nvidia.com/gpu.memory is in MiB, without a unit, so "40" is less than any GPU has. Hostnames are lowercase, and a node has its name in
- * kubernetes.io/hostname, not in nodeName. GKE labels spot nodes with `gke-spot: "true"`, and other nodes not with "false". An anti-affinity that should spread the pods of a job but selects another
- * job's name spreads nothing, and neither does a constraint without a selector: a selector that is absent matches no pods. Node selector terms are alternatives, so a `NotIn` in its own term excludes nothing that another term lets in.
+ * kubernetes.io/hostname, not in nodeName. GKE labels spot nodes with `gke-spot: "true"` and never labels others with "false". An anti-affinity
+ * that should spread the pods of a job but selects another
+ * job's name spreads nothing, and neither does a constraint without a selector: a selector that is absent matches no pods. Node selector terms
+ * are ORed, so a `NotIn` in its own term excludes nothing that another term lets in.
  *
  * ```yaml invalid
  * apiVersion: v1

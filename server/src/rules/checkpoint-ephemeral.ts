@@ -33,7 +33,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * the pod, or an object store, keeps the progress. A Pod or Job that runs only once loses its result in the same way: the trained weights. In a
  * volume that is mounted read-only, training cannot save at all. A copy to a volume or a bucket after training comes too late for a restart
  * (information), as is training in a pod without any volume for files, whose code may upload them. Code in the manifest also says where it saves
- * the model (`python - <<EOF`, a file of a ConfigMap). So are the results of programs such as `vllm run-batch`, Whisper and AlphaFold.
+ * the model (`python - <<EOF`, a file of a ConfigMap). The results of programs such as `vllm run-batch`, Whisper and AlphaFold are lost in the
+ * same way.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1

@@ -15,7 +15,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * With `--save_strategy no` or `--no-save`, an interval beyond the last step or epoch, or Megatron without `--save`, a failed run leaves nothing behind: every
- * restart, and every later run, starts again at step 0. With an interval of all steps, so does each run that fails.
+ * restart, and every later run, starts again at step 0. An interval as long as the run saves only at its end, so a run that fails also starts
+ * again at step 0.
  *
  * ```yaml invalid
  * apiVersion: batch/v1

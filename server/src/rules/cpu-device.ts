@@ -60,7 +60,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * If the container runs several programs; if another setting names a GPU; for devices of a part of the program (`--draft-device`); for
- * templates, infrastructure, and images built for CPUs, which have a rule of their own.
+ * templates, infrastructure, and images built for CPUs, which have their own rule.
  *
  * ## Sources
  *

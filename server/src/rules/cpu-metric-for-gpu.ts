@@ -37,8 +37,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * The CPU of a model server says little about its load: its GPU can be full and requests can wait while the CPU is nearly idle. The autoscaler
  * then adds no replica. Conversely, a server that polls its GPU in a busy loop looks loaded without any traffic, and idle replicas keep their
- * GPUs. The number of queued requests and their latency reflect the load. vLLM and SGLang reserve most of a GPU's memory at their start, so its use is the same
- * without requests and with many: the autoscaler always runs the maximum or never adds a replica.
+ * GPUs. The number of queued requests and their latency reflect the load. vLLM and SGLang reserve most of a GPU's memory at startup, so its use
+ * is the same with and without requests: the autoscaler always runs the maximum or never adds a replica.
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2

@@ -79,8 +79,8 @@ import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For kinds whose controllers copy their annotations to pods, and for pods without accelerators. For budgets that may be patches, and for the
- * labels of a budget that has not the name of a GPU server, or differs from its pods in several labels.
+ * For kinds whose controllers copy their annotations to pods, and for pods without accelerators. For budgets that may be patches, and for a
+ * budget whose name is not that of a GPU server, or that differs from its pods in several labels.
  *
  * ## Sources
  *

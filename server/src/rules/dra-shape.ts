@@ -27,7 +27,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * ## Why
  *
  * The API of dynamic resource allocation changed on its way to v1. Kubernetes 1.31 removed v1alpha2, with its `resourceClassName`, and the field
- * `source` in a pod's `resourceClaims`: servers without device claims drop it, later ones reject the pod. v1beta2 and v1 have the fields of a request under `exactly`,
+ * `source` in a pod's `resourceClaims`: servers without device claims ignore it, and later ones reject the pod. v1beta2 and v1 have the fields
+ * of a request under `exactly`,
  * v1beta1 directly in the request. The API server rejects the wrong shape, and a container that names a claim that its pod does not declare.
  *
  * ```yaml invalid

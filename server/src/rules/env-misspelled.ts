@@ -60,7 +60,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For containers without accelerators, if the command or a mounted script contains the name once more, if the correct name is also set, and for
+ * For containers without accelerators, if the command or a mounted script also contains the name, if the correct name is also set, and for
  * names that may be those of other settings (`HF_TOKENS`).
  *
  * ## Sources

@@ -82,7 +82,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For `$$(NAME)`, scripts of a shell, names in lower case, names of Services (`NAME_SERVICE_HOST`) and of variables that clouds and telemetry
+ * For `$$(NAME)`, scripts of a shell, lowercase names, names of Services (`NAME_SERVICE_HOST`) and of variables that clouds and telemetry
  * add to pods. A variable that is not defined at all is reported only in Pods, Deployments, StatefulSets and Jobs without `envFrom`,
  * because operators define variables of their own; in a PyTorchJob without a Master, those that its operator sets only next to one, and in a
  * TrainJob for the runtime torch-distributed, MASTER_ADDR and its like, because the trainer sets `PET_MASTER_ADDR` instead. `$NAME` is

@@ -29,8 +29,9 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Why
  *
- * Node drains, upgrades and consolidation evict pods, and an eviction that would leave fewer pods than the budget requires is refused. If the
- * budget requires all replicas, they wait forever: upgrades of the GPU nodes stop, and nodes that could be removed are paid for. The budget
+ * Node drains, upgrades and consolidation evict pods, and the API server rejects an eviction that would leave fewer pods than the budget
+ * requires. A budget that requires all replicas blocks them: upgrades of the GPU nodes stop or run into a timeout, and idle nodes stay and cost
+ * money. The budget
  * must leave at least one pod to evict; a replica more than minAvailable is enough.
  * Pods that two budgets select are never evicted.
  *

@@ -27,8 +27,9 @@ import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
  *
  * ## Why
  *
- * No number of replicas satisfies both bounds. The API server, a webhook or the controller rejects the object. Ray Serve rejects `num_replicas: 2` next
- * to `autoscaling_config`: only `auto` is allowed there, and ignores fields of the deployment inside it (`max_ongoing_requests`). With `selectPolicy: Disabled` under `scaleUp`, a HorizontalPodAutoscaler never adds a replica (warning);
+ * No number of replicas satisfies both bounds. The API server, a webhook or the controller rejects the object. Ray Serve rejects
+ * `num_replicas: 2` next to `autoscaling_config`, where only `auto` is allowed, and ignores fields of the deployment inside it
+ * (`max_ongoing_requests`). With `selectPolicy: Disabled` under `scaleUp`, a HorizontalPodAutoscaler never adds a replica (warning);
  * under `scaleDown`, the replicas of one peak keep their GPUs (information).
  *
  * ```yaml invalid

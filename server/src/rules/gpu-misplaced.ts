@@ -20,7 +20,7 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  * ## Why
  *
  * `nodeSelector`, `tolerations`, `affinity`, `runtimeClassName` and similar fields belong to the pod. In a container, next to the pod template
- * or next to a KServe predictor they are unknown fields: kubectl rejects them, other clients silently drop them, and the pod can run on any
+ * or next to a KServe predictor they are unknown fields: kubectl rejects them, other clients silently ignore them, and the pod can run on any
  * node. Accelerators are requested in a container's `resources.limits`; the pod's own `resources` accept only cpu, memory and huge pages.
  * A profile of JupyterHub requests them in `extra_resource_limits` of its `kubespawner_override`, and a controller of the app-template chart in its
  * containers, whose pods have such fields in `pod` or `defaultPodOptions`. Ollama's chart reads them next to `ollama`. Tasks of SkyPilot and dstack
@@ -58,7 +58,7 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  *
  * ## Fix safety
  *
- * Unsafe: a field that was dropped before takes effect. No fix is offered for fields that contain comments.
+ * Unsafe: a field that was ignored before takes effect. No fix is offered for fields that contain comments.
  *
  * ## When it is silent
  *

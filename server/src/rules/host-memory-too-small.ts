@@ -34,8 +34,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * weights, and the weights pass through it. The kernel kills a process that exceeds the limit, so the server never becomes ready while it
  * holds its GPU. Training with such a limit is killed and restarted in the same way. At 1 GiB or less per GPU, whatever is trained or served with PyTorch, the
  * severity is info: the framework alone takes about that much; so do the processes of Ray's head. At 256 MiB or less, it is also reported for unknown programs with a GPU. A model server with 256 MiB or less, and vLLM or SGLang with 2 GiB or less, loads no model,
- * with or without a GPU. Weights that a server moves there (`--cpu-offload-gb`) count in full. So it is for a volume in memory, such as /dev/shm, whose `sizeLimit` is above the
- * limit of its container: what is written there counts against the limit.
+ * with or without a GPU. Weights that a server moves there (`--cpu-offload-gb`) count in full. The same applies to a memory-backed volume, such
+ * as /dev/shm, whose `sizeLimit` is above the limit of its container: its data counts against the limit.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -77,7 +77,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * Ollama without a GPU reads the weights into the node's memory: a limit below those of the model that it pulls is reported.
  *
  * A KV cache in the node's memory (LMCache, `--kv-offloading-size`, `--swap-space` of releases before 0.8) must be smaller than the limit.
- * A volume of memory that may grow beyond the memory limit is information.
+ * A memory-backed volume that may grow beyond the memory limit is information.
  *
  * ## Sources
  *

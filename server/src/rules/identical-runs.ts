@@ -16,7 +16,7 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * `parallelism` starts copies of a pod. It does not make them parts of one run: without an index, a rank or a queue, each pod trains the same
+ * `parallelism` starts copies of a pod but does not make them parts of one run: without an index, a rank or a queue, each pod trains the same
  * model on its own GPUs, and they overwrite each other's checkpoints. Several GPUs of one pod, or a training job with ranks, make a run faster.
  * Separate runs need a directory each (`completionMode: Indexed` and `$JOB_COMPLETION_INDEX`).
  *

@@ -15,8 +15,8 @@ import { type DocumentContext, defineRule } from './rule.ts';
  *
  * ## Why
  *
- * The API server accepts any text as an image name. The kubelet does not: a name with spaces, with a placeholder in braces, with `//`, or
- * with uppercase letters in the repository or with a `+` in its tag ends in InvalidImageName. The pod never starts, possibly on a GPU node that was added for it.
+ * The API server accepts any text as an image name. The kubelet does not: a name with spaces, a placeholder in braces, `//`, uppercase letters
+ * in the repository, or a `+` in its tag ends in InvalidImageName. The pod never starts, possibly on a GPU node that was added for it.
  * A tag that does not exist has the same effect: those of NVIDIA's CUDA images name a system since CUDA 12. A `{NAME}` next to a `${NAME}` is
  * only a warning, because another program may fill it in.
  *

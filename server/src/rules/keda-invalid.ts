@@ -37,7 +37,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * keeps its GPUs, or never gets one. The same happens if the address of Prometheus has no `http://`, and if a cron trigger starts and ends at the same time, or in
  * a time zone that is not in the database (`IST`, `UTC+8`). Its webhook rejects a ScaledObject for a
  * target that a HorizontalPodAutoscaler already scales. Since Kubernetes 1.27, two HorizontalPodAutoscalers with the same target both stop
- * (`AmbiguousSelector`): one of them can have the metrics of both. KServe creates an autoscaler for the Deployment of an InferenceService in
+ * scaling (`AmbiguousSelector`): one of them can have the metrics of both. KServe creates an autoscaler for the Deployment of an InferenceService in
  * Standard mode, unless `autoscalerClass` is `external`.
  *
  * Autoscalers set replicas through the scale subresource of their target. A DaemonSet, a Job, an InferenceService, a Knative Service, a RayService

@@ -15,7 +15,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * The value of a label has at most 63 characters: letters, digits, "-", "_" and ".". The id of a model (`meta-llama/Llama-3.1-8B`), a path,
  * an address or a sentence is not a label; it can be an annotation. The same applies to the values of selectors and node selectors. Keys
- * have an optional domain in lower case before their only slash.
+ * have an optional lowercase domain before their only slash.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -9,7 +9,7 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * The device plugin names a resource `nvidia.com/mig-` and the profile in lower case with a dot: `nvidia.com/mig-1g.10gb`. The `+` of a
+ * The device plugin names a resource `nvidia.com/mig-` and the profile in lowercase with a dot: `nvidia.com/mig-1g.10gb`. The `+` of a
  * profile such as `1g.10gb+me` also becomes a dot, and the API server rejects a name with a plus. No node offers any other spelling.
  *
  * ```yaml invalid

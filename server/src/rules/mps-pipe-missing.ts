@@ -10,7 +10,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A container is set up for MPS, but has no way to its daemon.
+ * A container is set up for MPS, but cannot reach its daemon.
  *
  * ## Why
  *

@@ -56,7 +56,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For what templates insert, and for names in capitals or brackets, which are replaced before the object is applied.
+ * For what templates insert, and for uppercase names and names in brackets, which are replaced before the object is applied.
  *
  * ## Sources
  *

@@ -8,7 +8,7 @@ import { asText, getIn, isIncomplete, isTemplated, isUnseen, keySpanOf, spanOf }
 import { defineRule } from './rule.ts';
 
 /**
- * A NIM container has no key to download its model, or its pod no login to pull the image.
+ * A NIM container has no key to download its model, or its pod has no login to pull the image.
  *
  * ## Why
  *

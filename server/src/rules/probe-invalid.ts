@@ -34,11 +34,12 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * A probe has exactly one way to check the container: `exec`, `httpGet`, `tcpSocket` or `grpc`. A liveness or startup probe succeeds at
- * once (`successThreshold: 1`), and a readiness probe, which stops nothing, has no grace period. Init containers run to completion and have
+ * A probe has exactly one way to check the container: `exec`, `httpGet`, `tcpSocket` or `grpc`. The `successThreshold` of a liveness or startup
+ * probe must be 1, and a readiness probe, which stops nothing, has no grace period. Init containers run to completion and have
  * no probes, unless they are sidecars. A probe of a named port fails if the container declares no port with that name. Triton answers on
- * port 8000; by default, its ports 8001 and 8002 have only gRPC and metrics. vLLM answers on `/health`, and with 404 on `/`, which is the
- * path in the probes that `helm create` writes, and on paths of other servers; with an API key, it answers `/v1/models` with 401. Ollama answers on `/`. This is also checked in the values of charts. A `preStop` hook that sleeps as long as
+ * port 8000; by default, its ports 8001 and 8002 have only gRPC and metrics. vLLM answers on `/health`, but with 404 on `/` (the path in the
+ * probes that `helm create` writes) and on paths of other servers; with an API key, it answers `/v1/models` with 401. Ollama answers on `/`.
+ * This is also checked in the values of charts. A `preStop` hook that sleeps as long as
  * `terminationGracePeriodSeconds` (30 by default) leaves the server no time to stop, and the API server rejects a longer `sleep` action.
  *
  * ```yaml invalid

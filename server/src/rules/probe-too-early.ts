@@ -22,7 +22,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * A model server answers its probes only after it has loaded the weights and prepared the GPU, which takes a minute for a small model and many
  * minutes for a large one. Until then the liveness probe fails, and after `initialDelaySeconds` + `periodSeconds` × `failureThreshold` the
  * kubelet restarts the container. It never becomes ready and holds its GPU. A startup probe suspends the liveness probe until the server
- * has answered once. A shorter progress deadline makes the rollout fail. SkyServe gives up a replica that is not ready after the `initial_delay_seconds` of its readiness probe, and rents another one.
+ * has answered once. A shorter progress deadline makes the rollout fail. SkyServe gives up on a replica that is not ready after the `initial_delay_seconds` of its readiness probe, and rents another one.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -105,7 +105,7 @@ export default defineRule({
       const found = seconds === null ? undefined : loader && slowStart(loader, seconds);
       if (found === undefined) return;
       report({
-        message: `SkyServe gives up a replica that is not ready after ${seconds} s, but ${found.what}: none may ever become ready`,
+        message: `SkyServe gives up on a replica that is not ready after ${seconds} s, but ${found.what}: none may ever become ready`,
         span: keySpanOf(delay),
         fixes: () => [fix('Set initial_delay_seconds to 1200', 'unsafe', replaceScalar(document, delay, 1200))],
       });
@@ -177,7 +177,7 @@ function checkDeadline(container: Container, { workload, podSet, options, report
   const found = deadline && loader && slowStart(loader, deadline.seconds);
   if (deadline === undefined || found === undefined) return;
   const isKnative = deadline.by === 'Knative';
-  const effect = isKnative ? 'Knative gives up the revision and removes its pods' : 'the rollout counts as failed';
+  const effect = isKnative ? 'Knative gives up on the revision and removes its pods' : 'the rollout counts as failed';
   report({
     severity: isKnative && found.downloads !== 'first' ? 'warning' : 'info',
     message: `${isKnative ? 'progress-deadline' : keyOf(deadline.at)} is ${deadline.seconds} s, but ${found.what}: ${effect}`,

@@ -22,8 +22,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * AWQ and GPTQ are formats of the published weights, not settings: a server with `--quantization awq` and other weights stops at startup, and so
  * does one with `--quantization fp8` and weights that are already in another format, such as those of gpt-oss (MXFP4).
- * Some formats also need newer GPUs than the selected one, or numbers in float16. vLLM reads one GGUF file, not a repository of them, Text Generation Inference none, and
- * llama.cpp nothing else. A pod that keeps restarting holds its GPU all the time.
+ * Some formats also need newer GPUs than the selected one, or numbers in float16. vLLM reads a single GGUF file, not a repository of them; Text
+ * Generation Inference reads none, and llama.cpp reads nothing else. A pod that keeps restarting holds its GPU all the time.
  *
  * ```yaml invalid
  * apiVersion: v1

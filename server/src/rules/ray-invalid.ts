@@ -50,8 +50,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *     ray.io/cluster: gpus
  * ```
  *
- * KubeRay writes `rayStartParams` into a shell's command line. Without quotes of its own, the shell takes the quotes out of the JSON in
- * `resources`, and `ray start` exits.
+ * KubeRay writes `rayStartParams` into a shell's command line. Unless the JSON in `resources` is quoted for the shell, the shell removes its
+ * quotes, and `ray start` exits.
  *
  * ## Fix safety
  *

@@ -23,7 +23,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * A container requests cpu, memory, ephemeral-storage, huge pages, and resources with a domain, such as `rdma/hca`. The request must not be above the
  * limit. Argo Workflows fills in no parameters (`{{inputs.parameters.gpus}}`) among amounts. If the pod has its own `resources`, they must cover those of its containers. Huge pages and resources with a domain cannot be overcommitted: they need a limit, and the request must be equal to it. The API server
- * rejects everything else, and the GPU next to it never starts.
+ * rejects everything else, and the pod never gets its GPU.
  *
  * ```yaml invalid
  * apiVersion: v1

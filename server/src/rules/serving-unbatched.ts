@@ -20,7 +20,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * A GPU answers many requests of a language model in nearly the time of one, because it reads the weights once for the whole batch. A limit of
- * one concurrent request (`containerConcurrency: 1`, `--max-num-seqs=1`, `max_ongoing_requests: 1`) leaves most of the GPU idle, and each further
+ * one concurrent request (`containerConcurrency: 1`, `--max-num-seqs=1`, `max_ongoing_requests: 1`) leaves most of the GPU unused, and each further
  * request waits or starts another replica with its own GPU. An autoscaler with a target of one request per replica (`targetRequests: 1`) does the
  * latter.
  *

@@ -22,8 +22,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * A SparkApplication requires `type`, `sparkVersion`, `driver` and `executor`.
  *
- * `spark.executor.resource.gpu.amount` lets Spark assign GPUs to its tasks. On Kubernetes, it also needs the vendor, of which it makes the
- * name of the resource, and a script by which each executor finds its GPUs. Without them, the submission or the executors fail.
+ * `spark.executor.resource.gpu.amount` lets Spark assign GPUs to its tasks. On Kubernetes, Spark also needs the vendor, from which it makes the
+ * name of the resource, and a script that finds the GPUs of each executor. Without them, the submission or the executors fail.
  *
  * ```yaml invalid
  * apiVersion: sparkoperator.k8s.io/v1beta2

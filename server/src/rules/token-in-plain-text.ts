@@ -29,7 +29,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Why
  *
- * Whoever can read the file, its history or the pod can use the token: to read private models, or to spend the owner's credit. Revoke it,
+ * Anyone who can read the file, its history or the pod can use the token: to read private models, or to spend the owner's credit. Revoke it,
  * put a new one into a Secret, and read it with `secretKeyRef`.
  *
  * ```yaml invalid
@@ -67,7 +67,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
- * The key that a server of one's own asks of its clients is information, and so is the token or the password of a notebook (`JUPYTER_TOKEN`,
+ * The API key that your own server requires of its clients is information, and so is the token or the password of a notebook (`JUPYTER_TOKEN`,
  * `--ServerApp.token`) or an IDE, and other passwords: those of variables (`DB_PASSWORD`), of addresses (`postgresql://app:…@db/app`), and in the
  * values of a JupyterHub with accelerators.
  *

@@ -28,7 +28,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * ## Why
  *
  * GKE mounts a bucket of Cloud Storage with a sidecar, which its webhook adds to pods with the annotation `gke-gcsfuse/volumes: "true"`. Without
- * it, the mount fails again and again, and the pod holds its GPUs in ContainerCreating. A claim that names a volume takes that one only if the
+ * it, the mount keeps failing, and the pod holds its GPUs in ContainerCreating. A claim that names a volume takes that one only if the
  * volume has the same class, all access modes of the claim, and at least its size. Otherwise the claim and its pods stay Pending.
  * A `local` volume needs `nodeAffinity`, and no shell expands `~` or `./` in a hostPath. A new disk that pods may only read has to be a copy:
  * without `dataSource`, its driver does not create it.
