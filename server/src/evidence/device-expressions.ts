@@ -14,7 +14,7 @@ export function celProblem(text: string): string | undefined {
   const [, bare] = /\battributes\[["']([^"'\]]{1,60})["']\]\s*[=!]=/.exec(text) ?? [];
   if (bare !== undefined) return `name the driver before "${shorten(bare, 24)}", as in attributes["gpu.nvidia.com"]`;
   if (comparedCapacity.some((pattern) => pattern.test(text)))
-    return 'compare a capacity by compareTo(quantity("40Gi"))';
+    return 'compare a capacity with compareTo(quantity("40Gi"))';
   const code = text.replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, '0');
   const wrong = [
     ['==', /(?:^|[^=!<>])=(?!=)/, '='],
@@ -65,7 +65,7 @@ export function celMismatch(text: string): { readonly problem: string; readonly 
   const name = attribute.exec(text)?.[1] ?? '';
   const meant = /\bhas\(|[?]|\bin\s+device/.test(text) ? undefined : otherNames[name];
   if (meant === undefined) return undefined;
-  return { problem: `NVIDIA's driver has no attribute ${name}, but ${meant}`, certain: false };
+  return { problem: `NVIDIA's driver has no attribute ${name}, only ${meant}`, certain: false };
 }
 
 const equalProduct = /attributes\[["']gpu\.nvidia\.com["']\]\.productName\s*==\s*["']([^"'\n]{2,60})["']/;

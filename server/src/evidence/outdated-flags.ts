@@ -94,7 +94,7 @@ export function outdatedFlags(program: string, flags: readonly Flag[], container
     ...removed,
     ...limits.map((flag) => {
       const json = (flag.value ?? '').replaceAll(/([a-z]+)=/g, '"$1":');
-      return { flag, problem: `--${flag.written} takes JSON: {${json}}`, isCertain, canGo: false };
+      return { flag, problem: `--${flag.written} must be JSON, such as {${json}}`, isCertain, canGo: false };
     }),
   ];
 }
@@ -119,7 +119,7 @@ function bareFlashAttention(flag: Flag, { image }: Container): OutdatedFlag | un
     return undefined;
   return {
     flag,
-    problem: `llama.cpp needs a value after ${flag.word.text}: on, off or auto`,
+    problem: `llama.cpp needs a value after ${flag.word.text} (on, off or auto)`,
     isCertain: build !== undefined,
     canGo: false,
   };

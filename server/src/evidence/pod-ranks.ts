@@ -147,7 +147,7 @@ export function ownMaster(
     const flag = random ?? flags.find(({ name, value }) => /^(?:master|main|rdzv)/.test(name) && isOwn(value ?? ''));
     const last = flag?.valueWord ?? flag?.word;
     const span = flag && last && spanOfWords(document, container, [flag.word, last]);
-    const what = flag?.name === 'rdzv-id' ? 'another one in each pod' : 'each pod itself';
+    const what = flag?.name === 'rdzv-id' ? 'different in each pod' : 'each pod itself';
     if (span !== undefined) return { text: `--${flag?.written ?? ''} ${flag?.value ?? ''}`, span, what };
   }
   if (setsRanks(workload) || !isOnePython(container)) return undefined;

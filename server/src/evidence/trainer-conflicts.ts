@@ -41,7 +41,7 @@ function launchConflict(command: SimpleCommand): TrainerConflict | undefined {
   const least = countIn(nodes?.value?.split(':')[0]);
   if (alone !== undefined && nodes !== undefined && (least ?? 0) > 1)
     return {
-      ...conflict([alone, nodes], `--standalone is a job of one node, but --nnodes is ${nodes.value}`, 'torchrun'),
+      ...conflict([alone, nodes], `--standalone starts a single-node job, but --nnodes is ${nodes.value}`, 'torchrun'),
       effect: 'waits for nodes that never join',
     };
   const { program, flags } = launchOf(command);

@@ -233,7 +233,7 @@ function checkForm(entry: Cursor, { document, report }: RuleContext): void {
   if (name === 'class' && /^[kh]pa$/i.test(value)) {
     const meant = `${value.toLowerCase()}.autoscaling.knative.dev`;
     report({
-      message: `Knative has no autoscaler of the class ${value}, so nothing scales the pods; did you mean ${meant}?`,
+      message: `Knative has no autoscaler class ${value}, so nothing scales the pods; did you mean ${meant}?`,
       span: spanOf(entry),
       fixes: () => [fix(`Use ${meant}`, 'unsafe', replaceScalar(document, entry, meant))],
     });
@@ -251,8 +251,8 @@ function checkForm(entry: Cursor, { document, report }: RuleContext): void {
 /** What the value of an annotation must be; undefined if it may be right. */
 function formOf(name: string, value: string): string | undefined {
   const isNumber = /^\d+(?:\.\d+)?$/.test(value);
-  if (bounds.has(name) && /^-?\d/.test(value) && !/^\d+$/.test(value)) return 'a whole number from 0';
-  if (name === 'target' && (isNumber ? Number(value) < 0.01 : /^-?\d/.test(value))) return 'a number from 0.01';
+  if (bounds.has(name) && /^-?\d/.test(value) && !/^\d+$/.test(value)) return 'a whole number of at least 0';
+  if (name === 'target' && (isNumber ? Number(value) < 0.01 : /^-?\d/.test(value))) return 'a number of at least 0.01';
   if (percentages.has(name) && /^-?\d/.test(value) && !isNumber) return 'a number without %';
   const [least, most] = percentages.get(name) ?? [0, Number.POSITIVE_INFINITY];
   if (isNumber && (Number(value) < least || Number(value) > most)) return `a percentage from ${least} to ${most}`;

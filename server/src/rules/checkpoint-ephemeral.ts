@@ -210,7 +210,7 @@ function reportOutput(output: Located<string> | undefined, container: Container,
   if (!isLost({ text: output.value }, container, podSet)) return false;
   report({
     severity: 'info',
-    message: `${shorten(output.value, 50)} is on no volume: what training writes there is lost with the container`,
+    message: `${shorten(output.value, 50)} is not on a volume: what training writes there is lost with the container`,
     span: spanOf(output.at),
   });
   return true;

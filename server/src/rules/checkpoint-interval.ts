@@ -118,7 +118,7 @@ export default defineRule({
     const fixes = () => [saveEvery(target, shortest, stepSeconds, container, context)];
     if (best !== null) {
       context.report({
-        message: `Checkpoints are ${formatDuration(seconds)} apart${basis}: ${best.basis}, every ${formatDuration(target)} loses the least`,
+        message: `Checkpoints are ${formatDuration(seconds)} apart${basis}: ${best.basis}, saving every ${formatDuration(target)} loses the least`,
         span,
         severity: onSpot ? 'warning' : 'info',
         fixes,

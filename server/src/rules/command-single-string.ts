@@ -149,7 +149,7 @@ export default defineRule({
     const home = homePath(words);
     if (home !== undefined) {
       context.report({
-        message: `Only a shell replaces ~: ${baseName(first.value)} finds no file "${shorten(home.value, 40)}"; write the whole path`,
+        message: `Only a shell expands ~: ${baseName(first.value)} finds no file "${shorten(home.value, 40)}"; write the absolute path`,
         span: spanOf(home.at),
       });
       return;

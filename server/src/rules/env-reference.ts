@@ -174,7 +174,7 @@ function checkSubPath(mount: Cursor, container: Container, context: PodSetContex
   if (used === undefined || isTemplated(expression ?? plain) || workload.partial) return;
   if (expression === undefined && plain !== undefined) {
     report({
-      message: `subPath keeps the literal $(${shorten(used, 40)}), so all pods share one folder: only subPathExpr replaces it`,
+      message: `subPath keeps the literal $(${shorten(used, 40)}), so all pods share one folder: only subPathExpr expands it`,
       span: spanOf(plain),
     });
     return;

@@ -150,7 +150,7 @@ function checkServe({ root }: Manifest, context: WorkloadContext): void {
     const [scaling, replicas] = [getIn(deployment, 'autoscaling_config'), getIn(deployment, 'num_replicas')];
     if (scaling?.node.kind === 'map' && replicas !== undefined && asNumber(replicas) !== undefined)
       context.report({
-        message: `num_replicas ${asNumber(replicas)} is not allowed next to autoscaling_config, except auto: Ray Serve rejects the config`,
+        message: `num_replicas must be auto next to autoscaling_config, not ${asNumber(replicas)}: Ray Serve rejects the config`,
         span: spanOf(replicas),
       });
     checkPair(scaling, ['min_replicas', 'max_replicas'], 'Ray Serve rejects the config', context);

@@ -120,7 +120,7 @@ export default defineRule({
     if (program === undefined) {
       const isSure = requestsAccelerators(container) && !mayHaveToken(container);
       const set = isSure && !mayKeepDownloads(container, podSet, 'vllm') ? gatedVariable(container) : undefined;
-      const message = `${shorten(set?.name ?? '', 50)} is gated on Hugging Face, but the container has no HF_TOKEN: what loads the model fails`;
+      const message = `${shorten(set?.name ?? '', 50)} is gated on Hugging Face, but the container has no HF_TOKEN: loading the model fails`;
       const span = set && spanOfWords(document, [...command, ...args], [set.word, set.word]);
       if (span !== undefined) report({ message, span });
       return;

@@ -129,7 +129,7 @@ export default defineRule({
       : [])
       context.report({
         severity: 'warning',
-        message: `${keyOf(at)} is a label of nodes: as an annotation of a pod, it selects none`,
+        message: `${keyOf(at)} is a node label: as a pod annotation, it selects no nodes`,
         span: keySpanOf(at),
       });
     for (const entry of podLevelResources(podSet)) {

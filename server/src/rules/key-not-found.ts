@@ -157,7 +157,7 @@ function checkPullSecret(at: Cursor, { crossReferences, manifest, report }: PodS
   if (name === undefined || keys === undefined || keys.some((key) => key.startsWith('.dockerc'))) return;
   report({
     severity: 'warning',
-    message: `Secret ${shorten(name, 30)} has no key .dockerconfigjson: it is no login to a registry, and the kubelet ignores it`,
+    message: `Secret ${shorten(name, 30)} has no key .dockerconfigjson: the kubelet ignores it and pulls without a login`,
     span: spanOf(at),
   });
 }

@@ -107,7 +107,8 @@ export default defineRule({
       const alone = lines.find(({ value }, index) => value === '\\' && isBetweenFlags(lines, index));
       if (alone !== undefined)
         report({
-          message: 'This backslash is an argument of its own: in a list, lines need none, and the program rejects it',
+          message:
+            'This backslash is a separate argument, which the program rejects: list items need no line continuation',
           span: spanOf(alone.at),
         });
       return;

@@ -76,9 +76,10 @@ export default defineRule({
     const other = others.find((podSet) => first !== undefined && modelOf(podSet) !== modelOf(first));
     if (first === undefined || other === undefined) return;
     const selector = other.selectors.find(({ values }) => values.length === 1);
-    const shown = (podSet: PodSet) => `${shorten(podSet.name, 20)} on ${gpus.get(modelOf(podSet) ?? '')?.name ?? ''}`;
+    const shown = (podSet: PodSet) =>
+      `${shorten(podSet.name, 20)} runs on ${gpus.get(modelOf(podSet) ?? '')?.name ?? ''}`;
     report({
-      message: `${shown(first)}, ${shown(other)}: each step waits for the slower GPU`,
+      message: `${shown(first)}, but ${shown(other)}: each step waits for the slower GPU`,
       span: selector === undefined ? spanOf(other.pod) : keySpanOf(selector.at),
     });
   },

@@ -99,7 +99,7 @@ export default defineRule({
       const isRay = rayCluster !== undefined && own.family === ray;
       report({
         severity: isRay ? 'error' : 'warning',
-        message: `${shorten(own.family, 28)} is ${own.tag} here and ${other.tag} in other pods of the ${workload.kind}: ${isRay ? 'Ray rejects workers of another version' : 'they may not understand each other'}`,
+        message: `${shorten(own.family, 28)} is ${own.tag} here and ${other.tag} in other pods of the ${workload.kind}: ${isRay ? 'Ray rejects workers of another version' : 'they may be incompatible'}`,
         span: spanOf(own.at),
       });
       return;

@@ -161,7 +161,7 @@ export default defineRule({
       context.report({
         message: isOllama
           ? `${shorten(name, 48)} has the form of Ollama's names, which this server does not read: it finds no model`
-          : `${shorten(name, 32)} is on no volume and has no organization${meant} ${full === undefined ? 'the' : 'The'} server finds no model`,
+          : `${shorten(name, 32)} is not on a volume and has no organization${meant} ${full === undefined ? 'the' : 'The'} server finds no model`,
         span: bareSpan,
         fixes: () =>
           full === undefined

@@ -130,7 +130,7 @@ export default defineRule({
     report({
       // OpenShift runs images as a user whose home is the root of the file system.
       severity: isUnknown || mount.mountPath.startsWith('/.cache') ? 'info' : 'warning',
-      message: `The server downloads ${what}${size} to ${shorten(path, 40)}, not to volume ${shorten(mount.name, 30)}: ${again} downloads it again${hasGpu ? ' while its GPUs wait' : ''}`,
+      message: `The server downloads ${what}${size} to ${shorten(path, 40)}, not to volume ${shorten(mount.name, 30)}: ${again} downloads ${model === undefined ? 'them' : 'it'} again${hasGpu ? ' while its GPUs wait' : ''}`,
       span: spanOf(at),
       fixes: () => [fix(`Mount ${shorten(mount.name, 30)} at ${path}`, 'unsafe', replaceScalar(document, at, path))],
     });

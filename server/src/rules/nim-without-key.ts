@@ -96,7 +96,7 @@ export default defineRule({
       report({
         severity: 'info',
         message:
-          'nvcr.io asks for a login to pull a NIM image, but the pod has no imagePullSecrets: without one on the node, the pull fails',
+          'nvcr.io requires a login to pull a NIM image, but the pod has no imagePullSecrets: without one on the node, the pull fails',
         span: spanOf(image.at),
       });
     if (mayHaveModel(container, podSet)) return;

@@ -115,7 +115,7 @@ export default defineRule({
     for (const { pod } of group === 'kubevirt.io' ? workload.podSets : []) {
       for (const name of disksWithoutVolume(manifest.root, pod)) {
         context.report({
-          message: `Disk ${shorten(asText(name) ?? '', 60)} has no volume of its name: KubeVirt rejects the virtual machine`,
+          message: `Disk ${shorten(asText(name) ?? '', 60)} has no volume of the same name: KubeVirt rejects the virtual machine`,
           span: spanOf(name),
         });
       }
@@ -333,7 +333,7 @@ function checkJobSelector(spec: Cursor | undefined, { workload, report }: Worklo
   if (isMade && isSet(getIn(root, 'metadata', 'uid'))) {
     report({
       message:
-        'This Job was read back from a cluster: the API server rejects a new one with its selector and the labels controller-uid',
+        'This Job was exported from a cluster: the API server rejects a new Job with its selector and controller-uid labels',
       span: keySpanOf(selector),
       severity: 'warning',
     });

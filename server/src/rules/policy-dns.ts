@@ -78,9 +78,9 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If another policy of the project admits port 53 for these pods, if the project has policies of Cilium or Calico, if a rule has no ports or ports
- * that may include it, for policies that admit nothing, and for rules that name only single addresses. It is information, because a policy in the
- * cluster may admit it.
+ * If another policy of the project allows port 53 for these pods, if the project has policies of Cilium or Calico, if a rule has no ports or ports
+ * that may include it, for policies that allow nothing, and for rules that name only single addresses. It is information, because a policy in the
+ * cluster may allow it.
  *
  * ## Sources
  *
@@ -106,11 +106,11 @@ export default defineRule({
     const labels = holder?.facts.labels ?? (named === undefined ? undefined : found.selects);
     if (labels === undefined || crossReferences.resolvesNames(namespace, labels)) return;
     report({
-      message: `The policy blocks DNS (port 53) for ${shorten(holder?.name ?? named ?? '', 40)}: its pods cannot look up the hosts that the policy admits`,
+      message: `The policy blocks DNS (port 53) for ${shorten(holder?.name ?? named ?? '', 40)}: its pods cannot look up the hosts that the policy allows`,
       span: keySpanOf(egress),
       fixes: () => [
         fix(
-          'Admit port 53 for DNS',
+          'Allow port 53 for DNS',
           'unsafe',
           appendItem(document, egress, {
             ports: [

@@ -147,9 +147,9 @@ function check(
   const isOf = `but ${titleOf(server.program)} listens on ${server.port} in its pods`;
   context.report({
     message: isPolicy
-      ? `The policy admits only port ${shorten(written, 30)}, ${isOf}: it admits no request`
+      ? `The policy allows only port ${shorten(written, 30)}, ${isOf}: no request arrives`
       : kind === 'PodMonitoring'
-        ? `Prometheus reads port ${shorten(written, 30)}, ${isOf}: it gets no metrics`
+        ? `Prometheus scrapes port ${shorten(written, 30)}, ${isOf}: it gets no metrics`
         : `The pool sends requests to port ${shorten(written, 30)}, ${isOf}: no request arrives`,
     span: spanOf(first),
     fixes: () =>

@@ -143,7 +143,7 @@ export default defineRule({
     if (found === undefined && startup === undefined && isNimStart(loader, budget)) {
       report({
         severity: 'info',
-        message: `${killed} NVIDIA's chart gives NIM ${nimSeconds.toLocaleString('en')} s to start: a longer start never ends`,
+        message: `${killed} NVIDIA's chart gives NIM ${nimSeconds.toLocaleString('en')} s to start: a longer start never completes`,
         span: keySpanOf(named),
         fixes: () => [isOther ? undefined : addStartupProbe(probe, container.at, document, isChart)],
       });
@@ -157,7 +157,7 @@ export default defineRule({
       severity: !isCertain || loader === undefined || isOther ? 'info' : 'warning',
       message:
         found === undefined
-          ? `${killed} readinessProbe gives it ${patience} s: a start that takes longer than ${budget} s never ends`
+          ? `${killed} readinessProbe gives it ${patience} s: a start that takes longer than ${budget} s never completes`
           : `${killed} ${found.what}: it may never become ready`,
       span: keySpanOf(named),
       fixes: () => [

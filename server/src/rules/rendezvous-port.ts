@@ -92,7 +92,7 @@ export default defineRule({
         const span = spanOfWords(document, container, [words.from, words.to]);
         if (first === undefined || first === port || span === undefined) continue;
         report({
-          message: `These pods meet at port ${port}, but the first ones of ${shorten(workload.name ?? workload.kind, 30)} at ${first}: they wait for each other forever`,
+          message: `These pods meet at port ${port}, but others of ${shorten(workload.name ?? workload.kind, 30)} at port ${first}: they never find each other`,
           span,
         });
         return;

@@ -80,7 +80,7 @@ export default defineRule({
       report({
         severity: more ? 'error' : 'warning',
         message: more
-          ? `The pod requests ${amount(needed)} ${unit}, but ${name} has ${amount(size)}: the pod stays Pending`
+          ? `The pod requests ${amount(needed)} ${unit}, but ${name} has ${amount(size)}${resource === 'memory' ? ' GiB' : ''}: the pod stays Pending`
           : `The pod requests ${amount(needed)} ${unit}, all that ${name} has: the system reserves some of it, so the pod stays Pending`,
         span: spanOf(at),
       });

@@ -219,7 +219,7 @@ function contradiction(one: Selector, other: Selector): string | undefined {
   const providers = [providerOfLabel(one.key), providerOfLabel(other.key)];
   const [first, second] = providers;
   if (first !== null && second !== null && first !== undefined && second !== undefined && first !== second) {
-    return `${shortKey(one)} exists only on ${providerName(first)}, ${shortKey(other)} on ${providerName(second)}`;
+    return `${shortKey(one)} exists only on ${providerName(first)} and ${shortKey(other)} only on ${providerName(second)}`;
   }
   const [regions, wanted] = [regionsIn(one), regionsIn(other)];
   if (regions.length > 0 && wanted.length > 0 && !regions.some((region) => wanted.includes(region)))
@@ -238,7 +238,7 @@ function contradiction(one: Selector, other: Selector): string | undefined {
   )
     return `kubernetes.io/arch is amd64, but nodes with ${arm.name} are arm64`;
   if (models.length === 0 || others.length === 0 || models.some((model) => others.includes(model))) return undefined;
-  return `${firstValue(one)} selects ${models[0]?.name ?? ''}, ${firstValue(other)} selects ${others[0]?.name ?? ''}`;
+  return `${firstValue(one)} selects ${models[0]?.name ?? ''}, but ${firstValue(other)} selects ${others[0]?.name ?? ''}`;
 }
 
 /** Why machines of the families of Google Cloud that a selector names never have a card. */

@@ -304,7 +304,7 @@ function checkMethod(
     const [first] = unknown;
     if (missing !== undefined) {
       report({
-        message: `The device plugin needs ${missing} here: it does not start`,
+        message: `The required field ${missing} is missing: the device plugin does not start`,
         span: first === undefined ? config.spanOf(map) : config.keySpanOf(first),
       });
     }

@@ -250,7 +250,7 @@ function checkMode(path: Cursor | undefined, written: string | undefined, contex
   const meant = mode.startsWith('/') ? mode.replace(/:.*/, '') : folder;
   report({
     severity: 'warning',
-    message: `mountPath has no modes as in Docker: the container finds the volume at "${shorten(written ?? '', 40)}", not at ${shorten(meant, 40)}`,
+    message: `mountPath takes no mode such as Docker's :ro: the volume is mounted at "${shorten(written ?? '', 40)}", not at ${shorten(meant, 40)}`,
     span: spanOf(path),
     fixes: () => [fix(`Change to ${meant}`, 'unsafe', replaceScalar(document, path, meant))],
   });

@@ -233,7 +233,7 @@ function reportPython(
   const span = words && spanOfWords(document, container, words);
   if (words === undefined || span === undefined) return;
   report({
-    message: `The runtime tells only torchrun of the other nodes: ${shorten(`${words[0].text} ${words[1].text}`, 40)} trains alone on each of the ${nodes} nodes`,
+    message: `The runtime tells only torchrun about the other nodes: ${shorten(`${words[0].text} ${words[1].text}`, 40)} trains alone on each of the ${nodes} nodes`,
     span,
   });
 }
