@@ -223,7 +223,7 @@ function addPricesCommand(program: Command, done: (status: number) => void): voi
     .action(async () => (await import('./prices/show.ts')).showPrices());
   prices
     .command('refresh')
-    .description('fetch current list prices from public sources; the only command that connects to the internet')
+    .description('fetch current list prices from public sources on the internet')
     .addOption(
       new Option('--provider <list>', `the sources: ${sourceIds.join(', ')}`).argParser((text): readonly SourceId[] =>
         text.split(',').map((name) => {

@@ -51,7 +51,7 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
     case 'average':
       return `KEDA's schedule runs ${formatNumber(assumption.replicas)} replicas on average: ${formatDollars(assumption.monthly)}/month`;
     case 'unbounded':
-      return `No upper bound for ${assumption.podSet} replicas: price for ${assumption.pods}`;
+      return `No upper bound for ${assumption.podSet === 'replica' ? '' : `${assumption.podSet} `}replicas: price for ${assumption.pods}`;
     case 'gpu':
       return assumption.nodePool === null
         ? `GPU model ${modelName(assumption.model)} from ${source(modelSource(assumption.model, origins))}`

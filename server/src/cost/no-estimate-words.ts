@@ -34,7 +34,7 @@ export function noEstimateWords(reason: NoEstimate): string {
       return `${requestedWords(reason.requested)} ${reason.text} is ${problem}`;
     }
     case 'noProfile':
-      return `${reason.selected ? 'The selected GPU' : 'No GPU'} has ${reason.selected ? 'no ' : ''}MIG profile ${reason.profile}`;
+      return `${reason.selected ? 'The selected GPU has no' : 'No GPU has the'} MIG profile ${reason.profile}`;
     case 'sharingUnknown':
       return 'GPU sharing on the selected nodes unknown';
     case 'modelUnknown':
