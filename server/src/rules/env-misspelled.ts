@@ -88,7 +88,7 @@ export default defineRule({
         fixes: () => {
           const edits =
             written === undefined ? renameKey(document, at, meant) : replaceScalar(document, written, meant);
-          return [fix(`Rename it to ${meant}`, 'unsafe', edits)];
+          return [fix(`Rename to ${meant}`, 'unsafe', edits)];
         },
       });
     }
@@ -146,7 +146,7 @@ function reportScripts(container: Container, { document, report }: Pick<PodSetCo
       message: misspelled(name, meant),
       span: { start: span.start, end: Math.min(span.end, span.start + name.length) },
       fixes: () => [
-        fix(`Rename it to ${meant}`, 'unsafe', rewriteWord(document, lines, word, word.text.replace(name, meant))),
+        fix(`Rename to ${meant}`, 'unsafe', rewriteWord(document, lines, word, word.text.replace(name, meant))),
       ],
     });
   }

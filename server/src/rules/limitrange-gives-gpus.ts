@@ -96,7 +96,7 @@ function report(field: string, entry: Cursor, count: number, item: Cursor, conte
   const resource = keyOf(entry);
   context.report({
     message: isDefault(field)
-      ? `${field === 'max' ? 'Without a default, max is the default' : 'default applies to sidecars and init containers'}: every container that does not set ${resource} gets ${count}`
+      ? `${field === 'max' ? 'Without a default, max is the default' : 'default also applies to sidecars and init containers'}: every container that does not set ${resource} gets ${count}`
       : `${field} gives every container a request of ${count} ${resource} without a limit: the API server rejects pods that do not set it`,
     span: keySpanOf(entry),
     fixes: () => (isDefault(field) ? [giveNone(field, entry, item, context)] : []),

@@ -89,7 +89,7 @@ export default defineRule({
       severity: tensor === undefined ? 'info' : 'warning',
       message:
         tensor === undefined
-          ? `${formatNumber(perPod)} × ${requested.name}: one process uses one MIG slice and leaves ${formatNumber(perPod - 1)} idle`
+          ? `A process uses only one MIG slice: ${formatNumber(perPod - 1)} of the ${formatNumber(perPod)} ${requested.name} ${perPod === 2 ? 'stays' : 'stay'} idle`
           : `${shorten(keyOf(tensor), 40)} ${asText(tensor)} splits the model across MIG slices, which have no interconnect: the server does not start`,
       span: spanOf(at),
     });
@@ -117,7 +117,7 @@ export default defineRule({
     const runs = (container.command.length > 0 || container.args.length > 0) && context.workload.role !== 'interactive';
     context.report({
       severity: runs ? 'warning' : 'info',
-      message: `${formatNumber(only.count)} × ${only.resource}: one process uses one MIG slice and leaves ${formatNumber(only.count - 1)} idle`,
+      message: `A process uses only one MIG slice: ${formatNumber(only.count - 1)} of the ${formatNumber(only.count)} ${only.resource} ${only.count === 2 ? 'stays' : 'stay'} idle`,
       span: spanOf(quantity.at),
       fixes: () => [oneSlice(only, context)],
     });

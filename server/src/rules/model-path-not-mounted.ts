@@ -140,7 +140,7 @@ export default defineRule({
     const wrong = relative && spanOfWords(document, [...container.command, ...container.args], relative.words);
     if (relative !== undefined && wrong !== undefined) {
       context.report({
-        message: `${shorten(relative.path, 40)} is below the folder in which the image starts; did you mean ${shorten(relative.meant, 40)}?`,
+        message: `${shorten(relative.path, 40)} is relative to the image's working directory; did you mean ${shorten(relative.meant, 40)}?`,
         span: wrong,
       });
       return;

@@ -83,7 +83,7 @@ export default defineRule({
       span: spanOf(resources),
       fixes: () => [
         fix(
-          'Quote it for the shell',
+          'Quote the JSON for the shell',
           'safe',
           replaceScalar(document, resources, `'${text.trim().replaceAll('\\"', '"')}'`),
         ),

@@ -164,7 +164,7 @@ function reportTask(podSet: PodSetContext['podSet'], { document, workload, repor
   const isTest = workload.role !== 'training' || held.every(({ command, args }) => command.length + args.length === 0);
   report({
     severity: isTest ? 'info' : 'warning',
-    message: `restartPolicy defaults to Always: pods of task ${shorten(name, 30)} that end start again, so the job never ends and keeps their accelerators`,
+    message: `restartPolicy defaults to Always: task ${shorten(name, 30)} restarts its pods when they finish, so the job never ends and keeps their accelerators`,
     span: keySpanOf(getIn(pod, 'containers') ?? pod),
     fixes: () => [fix('Set restartPolicy to OnFailure', 'unsafe', setKey(document, pod, 'restartPolicy', 'OnFailure'))],
   });
@@ -256,7 +256,7 @@ function endOf(container: Container, { document, workload }: PodSetContext): End
   if (lines.length === 0) {
     if (image && !isTemplated(image.at) && startsShell(image.value) && !hasTerminal(container))
       return {
-        what: `The shell of ${imageName(image.value)}`,
+        what: `The shell of image ${imageName(image.value)}`,
         span: spanOf(image.at),
         ...(imageUseOf(container).use === 'serving' && { advice: 'its server needs a command' }),
       };

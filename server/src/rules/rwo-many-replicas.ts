@@ -196,7 +196,7 @@ function checkValues({ pod }: PodSet, pods: number, { document: { text }, report
   if (!/^\W*ReadWriteOnce(?:Pod)?\W*$/.test(textOf(modes))) return;
   report({
     severity: 'info',
-    message: `One volume for ${pods} pods with ReadWriteOnce: pods on a different node from the first never start, unless each has its own`,
+    message: `${pods} pods share one ReadWriteOnce volume: those on a different node from the first never start, unless each has its own`,
     span: spanOf(modes),
   });
 }

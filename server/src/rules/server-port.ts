@@ -190,7 +190,7 @@ function checkGrpc(type: string, server: ListeningPort, place: Cursor | undefine
   if (place === undefined || server.declared || !servesOnePort.has(server.program)) return;
   report({
     severity: 'error',
-    message: `The ${type} probe speaks gRPC to ${titleOf(server.program)}, which speaks HTTP on port ${server.port}: it never succeeds`,
+    message: `The ${type} probe speaks gRPC to ${titleOf(server.program)}, which speaks HTTP on port ${server.port}: the probe never succeeds`,
     span: spanOf(place),
   });
 }

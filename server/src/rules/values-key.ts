@@ -137,7 +137,7 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
 function describeNested(inner: Cursor): Report {
   return {
     message:
-      'resources within resources is one level too many: no container gets the GPU, unless the chart reads it so',
+      'resources within resources is one level too many: no container gets the GPU, unless the chart expects that',
     span: keySpanOf(inner),
   };
 }

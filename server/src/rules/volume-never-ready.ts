@@ -179,7 +179,7 @@ function checkReadOnly(spec: Cursor | undefined, { report }: RuleContext): void 
   // A copy of another volume, or a volume that exists.
   if (entries(spec).some((one) => /^(?:dataSource|dataSourceRef|volumeName|selector)$/.test(keyOf(one)))) return;
   report({
-    message: `ReadOnlyMany with class ${shorten(name, 40)} and no dataSource: no pod can fill the new disk, and the claim stays Pending`,
+    message: `A ReadOnlyMany claim of class ${shorten(name, 40)} needs a dataSource: no pod can fill the new disk, and the claim stays Pending`,
     span: spanOf(modes),
   });
 }
