@@ -41,16 +41,28 @@ export type MeantKey =
  * @param written what an object says about the chart
  */
 export function unreadKeys(values: Cursor, document: YamlDocument, written: WrittenChart = {}): readonly UnreadKey[] {
+  return knownValues(values, written).flatMap((one) => keysOf(one, document));
+}
+
+/** The values of a well-known chart. */
+export interface KnownValues {
+  readonly at: Cursor;
+  readonly known: ChartKeys;
+  readonly version?: string | undefined;
+}
+
+/** The values of well-known charts in a mapping: itself, or its parts. */
+export function knownValues(values: Cursor, written: WrittenChart = {}): readonly KnownValues[] {
   if (values.node.kind !== 'map') return [];
   const known = chartOf(values, written);
-  if (known !== undefined) return keysOf(values, known, document, written.version);
+  if (known !== undefined) return [{ at: values, known, version: written.version }];
   // An umbrella chart has the values of others below their names.
   return entries(values).flatMap((child) => {
     const inner = child.node.kind === 'map' ? chartOf(child, { name: keyOf(child) }) : undefined;
     if (inner === undefined || !inner.names.includes(keyOf(child))) return [];
     // `ollama.ollama` is no part of a project's own chart.
     const isNested = inner.marks.some((path) => path[0] === keyOf(child) && hasPath(child, path));
-    return isNested || countMarks(child, inner) >= inner.least ? keysOf(child, inner, document) : [];
+    return isNested || countMarks(child, inner) >= inner.least ? [{ at: child, known: inner }] : [];
   });
 }
 
@@ -102,12 +114,7 @@ function isCurrentVersion({ since: [major, minor] }: ChartKeys, version: string 
   return past > 0 || (past === 0 && (minor === 0 || Number(written[2] ?? -1) >= minor));
 }
 
-function keysOf(
-  values: Cursor,
-  known: ChartKeys,
-  { text, problems }: YamlDocument,
-  version?: string,
-): readonly UnreadKey[] {
+function keysOf({ at: values, known, version }: KnownValues, { text, problems }: YamlDocument): readonly UnreadKey[] {
   if (problems.some(({ readable }) => readable !== true)) return [];
   const { names, type } = known;
   const isCurrent = isCurrentVersion(known, version);

@@ -6,19 +6,19 @@ import { groupOf, lookUp } from '../model/manifest.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { getIn, isIncomplete, isTemplated, keyOf, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, isUnseen, keyOf, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
 import { insertKey, renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A pod requests a GPU share in a form that KAI and Run:ai reject, without the scheduler that gives the share, or in an annotation that nothing reads.
+ * A pod requests a GPU share in a form that KAI and Run:ai reject, without the scheduler that gives the share, without its memory, or in an annotation that nothing reads.
  *
  * ## Why
  *
  * KAI and Run:ai accept either `gpu-fraction` between 0 and 1 or `gpu-memory` as a whole number of MiB, and neither together with a request
  * for whole GPUs. They reject all other pods. Volcano's vGPUs are assigned by its scheduler: under another one, the device plugin finds no
- * assignment, and the container does not start. Labels such as `nvidia.com/gpu.sharing-strategy` describe nodes: as annotations of a pod, they share
+ * assignment, and the container does not start. HAMi and Volcano give a container all of a GPU's memory if it requests only a part of the cores. Labels such as `nvidia.com/gpu.sharing-strategy` describe nodes: as annotations of a pod, they share
  * nothing.
  *
  * ```yaml invalid
@@ -69,6 +69,7 @@ export default defineRule({
   severity: 'error',
   podSet(podSet, context) {
     checkVgpus(podSet, context);
+    for (const container of podSet.containers) checkCores(container, context);
     const fraction = lookUp(podSet.annotations, 'gpu-fraction');
     if (!isScheduledByKai(podSet)) {
       checkUnread(podSet, context);
@@ -160,6 +161,31 @@ function isVgpu(resource: string): boolean {
   return resource.startsWith('volcano.sh/vgpu-');
 }
 
+/** A share of a GPU's cores next to all of its memory, which HAMi and Volcano give if none is requested. */
+function checkCores({ resources, accelerators }: Container, { report, workload }: PodSetContext): void {
+  if (workload.partial || isUnseen(resources)) return;
+  for (const { resource, limit } of accelerators) {
+    const memory = memoryOf.get(resource);
+    const percent = limit?.value ?? null;
+    if (memory === undefined || limit === undefined || percent === null || percent <= 0 || percent >= 100) continue;
+    if (accelerators.some((one) => one.resource.startsWith(memory))) continue;
+    report({
+      severity: 'info',
+      message: `${resource} without ${memory}: the container gets all of the GPU's memory by default, so no other pod fits next to it`,
+      span: keySpanOf(limit.at),
+    });
+  }
+}
+
+/**
+ * The memory that belongs to a share of cores; a percentage of it has the same name with a suffix.
+ * https://project-hami.io/docs/userguide/configure (nvidia.defaultMem, 2026-11-30)
+ */
+const memoryOf: ReadonlyMap<string, string> = new Map([
+  ['nvidia.com/gpucores', 'nvidia.com/gpumem'],
+  ['volcano.sh/vgpu-cores', 'volcano.sh/vgpu-memory'],
+]);
+
 /** The groups of Kubernetes' own workloads. */
 const ownGroups: ReadonlySet<string> = new Set(['', 'apps', 'batch']);
 
@@ -167,7 +193,7 @@ const ownGroups: ReadonlySet<string> = new Set(['', 'apps', 'batch']);
 function checkNames({ annotations }: PodSet, { document, report }: PodSetContext): void {
   for (const { at } of annotations) {
     const key = keyOf(at);
-    const meant = /^(?:[a-z.]+\/)?gpu[-_.]?(fraction|memory)s?$/i.exec(key)?.[1]?.toLowerCase();
+    const meant = meantName(key);
     if (meant === undefined || key === `gpu-${meant}`) continue;
     report({
       severity: 'warning',
@@ -176,6 +202,15 @@ function checkNames({ annotations }: PodSet, { document, report }: PodSetContext
       fixes: () => [fix(`Rename to gpu-${meant}`, 'unsafe', renameKey(document, at, `gpu-${meant}`))],
     });
   }
+}
+
+/** `gpu_fraction`, and names in the domain of Run:ai or KAI: `run.ai/fraction`. */
+function meantName(key: string): string | undefined {
+  const [, ofGpu, ofScheduler] =
+    /^(?:[a-z.]+\/)?gpu[-_.]?(fraction|memory)s?$|^(?:[a-z-]+\.)?(?:run\.?ai|kai\.scheduler)\/(fraction|memory)s?$/i.exec(
+      key,
+    ) ?? [];
+  return (ofGpu ?? ofScheduler)?.toLowerCase();
 }
 
 function checkFraction(fraction: Located<string>, { report }: PodSetContext): void {

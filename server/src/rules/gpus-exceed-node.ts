@@ -53,7 +53,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If no instance type, count or model is selected. A model alone gives only a hint, and none for 10, 16 and 20 GPUs, which some servers have.
+ * If no instance type, count or model is selected. A model alone gives only a hint, and none for 10, 16 and 20 GPUs, which some servers have. It gives a warning
+ * if the GPU is a part of its machine's only chip, such as GB10 in DGX Spark.
  * If the catalog has no sourced count for the instance type, and if the selected nodes share or partition their GPUs.
  *
  * ## Sources
@@ -93,9 +94,10 @@ export default defineRule({
         const name = gpus.get(accelerator.model ?? '')?.name ?? '';
         const slice = isTpu(accelerator) ? multiHostSlice(podSet) : undefined;
         const node = slice === undefined ? 'node' : `node of a ${slice} slice`;
+        const isCertain = isTpu(accelerator) || isBuiltIn(accelerator);
         context.report({
-          severity: isTpu(accelerator) ? 'error' : 'hint',
-          message: `The pod requests ${perPod} ${resource}, but no ${isTpu(accelerator) ? '' : 'known '}${node} has more than ${most} × ${name}${isTpu(accelerator) ? ': the pod stays Pending' : ''}`,
+          severity: isTpu(accelerator) ? 'error' : isCertain ? 'warning' : 'hint',
+          message: `The pod requests ${perPod} ${resource}, but no ${isCertain ? '' : 'known '}${node} has more than ${most} × ${name}${isCertain ? ': the pod stays Pending' : ''}`,
           span,
         });
         continue;
@@ -115,9 +117,15 @@ const onPremisesSizes: ReadonlySet<number> = new Set([10, 16, 20]);
 /** The most GPUs of a selected model in one node. Servers hold eight of any GPU, except for superchips such as GH200. */
 function maxPerNode({ model, modelFrom }: PodAccelerator): number | undefined {
   if (model === null || modelFrom === 'config' || modelFrom === 'hint') return undefined;
+  if (isBuiltIn({ model })) return 1;
   const most = maxGpusPerInstance(model);
   if (most === undefined) return undefined;
   return Math.max(most, /^g[hb]\d|^tpu/i.test(model) ? 1 : 8);
+}
+
+/** GPUs that are a part of their machine's only chip: GB10 in DGX Spark, Orin and Xavier in Jetson. */
+function isBuiltIn({ model }: Pick<PodAccelerator, 'model'>): boolean {
+  return model === 'gb10' || model?.startsWith('jetson-') === true;
 }
 
 function maxChips(accelerator: PodAccelerator, podSet: PodSet): number | undefined {

@@ -73,7 +73,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * For a number of GPUs that may be that of several pods. For a list in one of several commands that names only GPUs of the container, because other commands may use the rest. For a variable of the container if a
  * command or a script sets or reads it, if the number of whole GPUs is unknown, if the container may see other GPUs than its own
  * (privileged, NVIDIA_VISIBLE_DEVICES) and the list is not `all`, for GPUs named by UUID in pods that name their node, and for infrastructure. The severity is error if the list of a
- * variable names no GPU of the container by mistake, and warning if it is empty, -1 or in a command.
+ * variable names no GPU of the container by mistake, warning if it is empty, -1 or in a command, and info if it names all GPUs of the container and more.
  *
  * ## Sources
  *
@@ -105,7 +105,19 @@ export default defineRule({
     }
     const count = wholeGpus(container, podSet) ?? (namesNone ? 1 : null);
     const seen = count === null ? undefined : visible(value.value, count);
-    if (count === null || count === 0 || seen === undefined || seen >= count) return;
+    if (count === null || count === 0 || seen === undefined) return;
+    if (seen >= count) {
+      // A list in a ConfigMap may be there for larger pods.
+      const last = own === undefined ? 0 : Math.max(...value.value.split(',').map(Number));
+      if (last >= count)
+        report({
+          severity: 'info',
+          message: missingOf({ text: `${env.name}=${value.value}`, last }, count),
+          span,
+          fixes,
+        });
+      return;
+    }
     const text = `${env.name}=${shorten(value.value, 24) || '""'}`;
     const hidesAll = /^(?:-1|none|void)?$/.test(value.value.trim());
     report({

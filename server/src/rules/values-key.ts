@@ -2,6 +2,7 @@ import { type ApiType, knownAccelerator } from '../catalog/index.ts';
 import type { ApiHolder } from '../evidence/api-problems.ts';
 import { expectedWords, writtenWords } from '../evidence/api-words.ts';
 import { type UnreadKey, unreadKeys, writtenChart } from '../evidence/chart-keys.ts';
+import { type UnswitchedGpus, unswitchedGpus } from '../evidence/chart-switches.ts';
 import { nestedResources } from '../evidence/nested-resources.ts';
 import { inlineValues } from '../model/inline-values.ts';
 import { mayBeValues } from '../model/values.ts';
@@ -18,7 +19,7 @@ import {
   rootCursor,
   spanOf,
 } from '../yaml/cursor.ts';
-import { renameKey } from '../yaml/edit.ts';
+import { insertKey, renameKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type Report } from './rule.ts';
@@ -31,7 +32,8 @@ import { defineRule, type Report } from './rule.ts';
  * Helm ignores keys that a chart does not read: a GPU that is switched on at the wrong level is never requested, and a volume under another
  * key is never mounted. Some charts have a schema with which Helm rejects such values. The charts are those of Ollama, Open WebUI, JupyterHub, Ray
  * clusters, vLLM's production stack, NIM, NVIDIA's GPU operator, device plugin and DCGM exporter, Jellyfin, Plex, Frigate, Immich, LocalAI, and
- * app-template. In the values of any chart, `resources` within `resources` is a level too many.
+ * app-template. In the values of any chart, `resources` within `resources` is a level too many. Ollama's chart also ignores the number and type of GPUs without
+ * `enabled: true`, which is **info** in a file because another one may have it.
  *
  * ```yaml invalid
  * ollama:
@@ -76,11 +78,14 @@ export default defineRule({
     if (root === undefined || !mayBeValues(root)) return;
     for (const found of unreadKeys(root, document)) report(describe(found, document));
     for (const inner of nestedResources(root)) report(describeNested(inner));
+    // Another file may have the switch.
+    for (const found of unswitchedGpus(root)) report({ ...describeUnswitched(found, document), severity: 'info' });
   },
   manifest(manifest, { document, report }) {
-    for (const { values, chart } of inlineValues(manifest)) {
-      const { root } = manifest;
-      for (const found of unreadKeys(values, document, writtenChart(root, chart))) report(describe(found, document));
+    for (const { values, chart, isWhole } of inlineValues(manifest)) {
+      const written = writtenChart(manifest.root, chart);
+      for (const found of unreadKeys(values, document, written)) report(describe(found, document));
+      for (const found of isWhole ? unswitchedGpus(values, written) : []) report(describeUnswitched(found, document));
       for (const inner of nestedResources(values)) report(describeNested(inner));
     }
   },
@@ -132,6 +137,14 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
         message: `In the ${chart} chart, ${key} must be ${formWords(meant.type, at)}`,
       };
   }
+}
+
+function describeUnswitched({ at, holder, chart, effect }: UnswitchedGpus, document: YamlDocument): Report {
+  return {
+    message: `The ${chart} chart ignores ${keyOf(at)} without enabled: true next to it: ${effect}`,
+    span: keySpanOf(at),
+    fixes: () => [fix('Set enabled to true', 'unsafe', insertKey(document, holder, 'enabled', true))],
+  };
 }
 
 function describeNested(inner: Cursor): Report {
