@@ -132,7 +132,7 @@ export const chartAliases: Readonly<Record<string, string>> = {
   GPUPluginConfig:
     'map>data sharing>devicePlugin.config.data timeSlicing>devicePlugin.config.data flags>devicePlugin.config.data configMap>name defaultProfile>default defaultConfig>default',
   GPUDevicePlugin:
-    'tolerations>daemonsets.tolerations priorityClassName>daemonsets.priorityClassName updateStrategy>daemonsets.updateStrategy arguments>args extraEnv>env extraArgs>args timeSlicing>config.name sharing>config.name',
+    'migStrategy>mig.strategy tolerations>daemonsets.tolerations priorityClassName>daemonsets.priorityClassName updateStrategy>daemonsets.updateStrategy arguments>args extraEnv>env extraArgs>args timeSlicing>config.name sharing>config.name',
   GPUDriver:
     'tolerations>daemonsets.tolerations priorityClassName>daemonsets.priorityClassName updateStrategy>daemonsets.updateStrategy extraEnv>env extraArgs>args',
   GPUToolkit:

@@ -29,4 +29,5 @@ export function unreadAnnotations({ annotations, selectors, labels, pod }: PodSe
 }
 
 const shares = /^nvidia\.com\/gpu[.-](?:mem|memory|fraction|share|sharing|sharing-strategy|replicas)$/;
-const properties = /^nvidia\.com\/gpu[.-](?:count|family|machine|present)$/;
+// Cloud Run reads its label in the node selector of a service: https://cloud.google.com/run/docs/configuring/services/gpu
+const properties = /^(?:nvidia\.com\/gpu[.-](?:count|family|machine|present)|run\.googleapis\.com\/accelerator)$/;

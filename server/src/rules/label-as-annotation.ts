@@ -4,17 +4,18 @@ import type { PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asBoolean, type Cursor, entries, getIn, isIncomplete, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, renameKey } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A scheduler's label is written as an annotation, only on the pods of a suspended job, or for a scheduler that the pods do not name.
+ * A scheduler's label is misspelled, written as an annotation, only on the pods of a suspended job, or for a scheduler that the pods do not name.
  *
  * ## Why
  *
  * KAI, Run:ai, Kueue and the coscheduling plugin read the queue, the priority and the group of a workload from its labels. Under
  * `annotations`, the same key is accepted and has no effect. Kueue starts a suspended job only if the job itself has the label of the queue:
- * in the pod template, the label is never seen.
+ * in the pod template, the label is never seen. A label of a similar name, such as `kueue.x-k8s.io/queue`, is accepted and ignored.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -78,6 +79,15 @@ export default defineRule({
         span: keySpanOf(unseen),
       });
     }
+    for (const { at } of workload.partial ? [] : manifest.labels) {
+      const meant = meantLabel(keyOf(at));
+      if (meant === undefined || manifest.labels.some((other) => keyOf(other.at) === meant)) continue;
+      report({
+        message: `No scheduler reads the label ${shorten(keyOf(at), 40)}; did you mean ${meant}? Without it, no queue manages the ${workload.kind}`,
+        span: keySpanOf(at),
+        fixes: () => [fix(`Rename to ${meant}`, 'unsafe', renameKey(document, at, meant))],
+      });
+    }
     for (const podSet of podSets) {
       const found = unnamedScheduler(podSet, workload);
       if (found === undefined) continue;
@@ -114,6 +124,16 @@ export default defineRule({
     }
   },
 });
+
+/** The label of a queue for which another name in its domain is mistaken. Kueue itself labels pods with `local-queue-name` and `cluster-queue-name`. */
+function meantLabel(key: string): string | undefined {
+  const [, domain, name = ''] = /^(?:(kueue|kai)[\w.-]*)\/([\w.-]+)$/.exec(key) ?? [];
+  const letters = name.toLowerCase().replace(/[-_.]/g, '');
+  if (domain === undefined || !/^(?:local)?queue(?:name)?$/.test(letters) || /^local-queue-name$/.test(name))
+    return undefined;
+  const meant = domain === 'kueue' ? queueName : 'kai.scheduler/queue';
+  return key === meant ? undefined : meant;
+}
 
 /** Marks of a built-in kind for a scheduler, by their keys. Operators name the scheduler themselves, and so does Run:ai. */
 const schedulers = table<string>({
