@@ -108,7 +108,7 @@ export default defineRule({
     if (count === null || count === 0 || seen === undefined) return;
     if (seen >= count) {
       // A list in a ConfigMap may be there for larger pods.
-      const last = own === undefined ? 0 : Math.max(...value.value.split(',').map(Number));
+      const last = own?.name !== 'CUDA_VISIBLE_DEVICES' ? 0 : Math.max(...value.value.split(',').map(Number));
       if (last >= count)
         report({
           severity: 'info',
