@@ -46,6 +46,17 @@ export function unknownDefaultsIn(
   return configs.flatMap((config) => defaultOf(config, keysOf));
 }
 
+/** The values of these charts in a values file: the file itself, or a part of an umbrella chart. */
+export function pluginValues(root: Cursor): readonly Cursor[] {
+  const parts = entries(root).filter((part) => /^(?:nvidia-)?(?:gpu-operator|device-plugin)$/.test(keyOf(part)));
+  return [root, ...parts].filter((one) => getIn(one, 'devicePlugin') !== undefined || isPluginMap(one));
+}
+
+/** Whether values have configurations of the device plugin, whose chart has them at the top. */
+function isPluginMap(values: Cursor): boolean {
+  return entries(getIn(values, 'config', 'map')).some((config) => /^version: v1$/m.test(asText(config) ?? ''));
+}
+
 function defaultOf(
   config: Cursor | undefined,
   keysOf: (configMap: string) => readonly string[] | undefined,

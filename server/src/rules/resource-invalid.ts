@@ -1,4 +1,5 @@
 import { acceleratorResource } from '../catalog/index.ts';
+import { cloudRunProblems } from '../evidence/cloud-run.ts';
 import { podResourceProblems } from '../evidence/pod-resources.ts';
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
 import { isPlaceholderText, isUnknown } from '../evidence/written.ts';
@@ -23,7 +24,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * A container requests cpu, memory, ephemeral-storage, huge pages, and resources with a domain, such as `rdma/hca`. The request must not be above the
  * limit. Argo Workflows fills in no parameters (`{{inputs.parameters.gpus}}`) among amounts. If the pod has its own `resources`, they must cover those of its containers. Huge pages and resources with a domain cannot be overcommitted: they need a limit, and the request must be equal to it. The API server
- * rejects everything else, and the pod never gets its GPU.
+ * rejects everything else, and the pod never gets its GPU. Cloud Run gives a GPU only to containers with at least 4 CPU cores and 16Gi of memory.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -71,6 +72,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * - [Kubernetes: resource management](https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/)
  * - [Kubernetes: huge pages](https://kubernetes.io/docs/tasks/manage-hugepages/scheduling-hugepages/)
+ * - [Cloud Run: GPU support for services](https://cloud.google.com/run/docs/configuring/services/gpu)
  * - [argoproj/argo-workflows#3755](https://github.com/argoproj/argo-workflows/issues/3755)
  */
 export default defineRule({
@@ -89,6 +91,8 @@ export default defineRule({
     // A workflow in the text of a step is filled in before Argo reads it.
     const isOuter = manifest.root.node === context.document.root;
     if (isOuter && groupOf(apiVersion) === 'argoproj.io') checkTags([limits, requests], context);
+    for (const { at, text } of cloudRunProblems(container, context.podSet))
+      context.report({ message: `${text}: the service is rejected`, span: spanOf(at) });
     if (!isPodSpec(context.podSet, context.workload)) {
       // Charts pass resources on as they are.
       const amounts = isValues(context.workload) ? entries(requests).filter((one) => amountsOfAll.has(keyOf(one))) : [];

@@ -5,6 +5,7 @@ import {
   type EmbeddedConfig,
 } from '../evidence/embedded-config.ts';
 import {
+  pluginValues,
   type UncreatedConfig,
   type UnknownDefault,
   uncreatedConfigs,
@@ -91,10 +92,11 @@ export default defineRule({
     for (const one of [...(misplaced === undefined ? [] : [misplaced]), ...configsInValues(document, 'timeSlicing')])
       checkPlace(one, context);
     const root = document.root === null ? undefined : rootCursor(document.root);
-    if (root === undefined || getIn(root, 'devicePlugin') === undefined || !mayBeValues(root)) return;
-    for (const one of unknownDefaultsIn(root, () => undefined)) context.report(describe(one));
-    // Another file may have the name.
-    for (const one of unnamedConfigsIn(root)) context.report({ ...describeUncreated(one), severity: 'warning' });
+    for (const values of root === undefined || !mayBeValues(root) ? [] : pluginValues(root)) {
+      for (const one of unknownDefaultsIn(values, () => undefined)) context.report(describe(one));
+      // Another file may have the name.
+      for (const one of unnamedConfigsIn(values)) context.report({ ...describeUncreated(one), severity: 'warning' });
+    }
   },
   manifest(manifest, context) {
     const keysOf = (name: string) => context.crossReferences.keysInFile(name)?.keys;
