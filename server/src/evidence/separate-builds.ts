@@ -39,6 +39,13 @@ const separateBuilds: ReadonlyMap<string, Builds> = new Map<string, Builds>([
   // https://www.intel.com/content/www/us/en/developer/articles/machine-learning-model/openvino-model-server.html
   ['openvino/model_server', { gpu: anyGpu }],
   ['intel/openvino-model-server', { gpu: anyGpu }],
+  // https://github.com/LibreTranslate/LibreTranslate/tree/main/docker, https://github.com/abetlen/llama-cpp-python/tree/main/docker (2026-11-30)
+  ['libretranslate/libretranslate', { gpu: anyGpu }],
+  ['abetlen/llama-cpp-python', { gpu: anyGpu }],
+  // https://github.com/rocker-org/rocker-versions2 (2026-11-30): its builds for GPUs have other repositories.
+  ['rocker/rstudio', { gpu: anyGpu, bringsOwn: true }],
+  ['rocker/tidyverse', { gpu: anyGpu, bringsOwn: true }],
+  ['rocker/verse', { gpu: anyGpu, bringsOwn: true }],
   // https://milvus.io/docs/install_standalone-docker-compose-gpu.md, https://www.paddlepaddle.org.cn/documentation/docs/en/install/docker/linux-docker_en.html
   ['milvusdb/milvus', { gpu: anyGpu }],
   ['paddlepaddle/paddle', { gpu: anyGpu }],

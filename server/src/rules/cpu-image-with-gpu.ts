@@ -268,7 +268,8 @@ function programOf(image: string): string | undefined {
 /** Web servers, proxies, databases and brokers. */
 const plainPrograms = wordSet(
   'nginx httpd caddy traefik haproxy redis valkey memcached postgres postgresql mysql mariadb mongo mongodb',
-  'rabbitmq kafka nats etcd registry influxdb cassandra elasticsearch',
+  'rabbitmq kafka nats etcd registry influxdb cassandra elasticsearch kibana logstash zookeeper eclipse-mosquitto',
+  'neo4j couchdb telegraf phpmyadmin adminer wordpress ghost drupal tomcat consul vault',
 );
 
 /** Such programs, networks and downloads of home labs, and interfaces to models that other servers run, by the end of the repository. Read 2026-11-29. */
@@ -278,9 +279,12 @@ const otherPrograms = wordSet(
   'searxng/searxng mintplexlabs/anythingllm danny-avila/librechat langfuse/langfuse',
   'qdm12/gluetun tailscale/tailscale cloudflare/cloudflared linuxserver/wireguard oauth2-proxy/oauth2-proxy',
   'linuxserver/qbittorrent linuxserver/sonarr linuxserver/radarr linuxserver/prowlarr linuxserver/bazarr linuxserver/sabnzbd',
-  'filebrowser/filebrowser portainer/portainer-ce',
+  'linuxserver/lidarr linuxserver/readarr linuxserver/transmission linuxserver/overseerr linuxserver/tautulli sctx/overseerr fallenbagel/jellyseerr',
+  'filebrowser/filebrowser portainer/portainer-ce pihole/pihole louislam/uptime-kuma gethomepage/homepage authelia/authelia binwiederhier/ntfy',
   'heartexlabs/label-studio mlflow/mlflow dpage/pgadmin4 confluentinc/cp-kafka langgenius/dify-api cvat/server cvat/ui nodered/node-red vaultwarden/server gitea/gitea',
   'git-sync/git-sync locustio/locust grafana/k6 prom/alertmanager prom/node-exporter kiwigrid/k8s-sidecar fluent/fluent-bit fluent/fluentd grafana/promtail grafana/loki',
+  'elasticsearch/elasticsearch kibana/kibana opensearchproject/opensearch opensearchproject/opensearch-dashboards ankane/pgvector',
+  'envoyproxy/envoy metabase/metabase apache/superset rancher/rancher jenkins/jenkins',
   'grafana/alloy otel/opentelemetry-collector otel/opentelemetry-collector-contrib timberio/vector',
 );
 
