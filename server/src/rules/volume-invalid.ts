@@ -1,4 +1,5 @@
 import { apiFields } from '../catalog/api-types.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
 import { isSet, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import { parseQuantity } from '../model/quantity.ts';
@@ -24,8 +25,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * ## Why
  *
  * A volume has exactly one source. A source that refers to another object needs its name: `name` in a ConfigMap, `secretName` in a Secret.
- * Paths inside a volume are relative and must not leave it. A claim requests `storage`; GPUs belong to a container. A `mountPath` with a
- * mode as in Docker (`/models:ro`) is accepted, but the volume is mounted at a folder of that literal name.
+ * Paths inside a volume are relative and must not leave it. A claim requests `storage`, even from a volume that it names; GPUs belong to a container. A PersistentVolume has a
+ * size, access modes and a source. A `mountPath` with a mode as in Docker (`/models:ro`) is accepted, but the volume is mounted at a folder of that literal name.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -82,19 +83,24 @@ export default defineRule({
   severity: 'error',
   judgesWords: true,
   manifest({ root, kind }, context) {
-    if (kind === 'PersistentVolumeClaim') checkClaim(getIn(root, 'spec'), 'the API server rejects the claim', context);
+    if (kind === 'PersistentVolumeClaim') {
+      const spec = getIn(root, 'spec');
+      // A patch of a claim does not name its volume.
+      checkClaim(spec, isSet(getIn(spec, 'volumeName')), 'the API server rejects the claim', context);
+    }
+    if (kind === 'PersistentVolume') checkPersistentVolume(getIn(root, 'spec'), context);
     if (kind === 'NIMService' || kind === 'NIMCache')
       checkNimSize(getIn(root, 'spec', 'storage', 'pvc', 'size'), context);
     if (kind !== 'StatefulSet') return;
     for (const spec of placesAt(root, 'spec.volumeClaimTemplates.*.spec')) {
-      checkClaim(spec, 'the API server rejects its claims', context);
+      checkClaim(spec, true, 'the API server rejects its claims', context);
     }
   },
   podSet(podSet, context) {
     if (!isPodSpec(podSet, context.workload)) return;
     for (const volume of placesAt(podSet.pod, 'volumes.*')) checkVolume(volume, context);
     for (const spec of placesAt(podSet.pod, 'volumes.*.ephemeral.volumeClaimTemplate.spec')) {
-      checkClaim(spec, rejectionOf(context.workload), context);
+      checkClaim(spec, true, rejectionOf(context.workload), context);
     }
   },
   container(container, context) {
@@ -270,13 +276,17 @@ function checkModes(spec: Cursor | undefined, rejection: string, report: RuleCon
   report({ message: `ReadWriteOncePod excludes other accessModes: ${rejection}`, span: spanOf(alone) });
 }
 
-/** A claim requests storage, and nothing else. */
-function checkClaim(spec: Cursor | undefined, rejection: string, { report }: RuleContext): void {
+/**
+ * A claim requests storage, and nothing else.
+ * @param whole whether no patch can be meant
+ */
+function checkClaim(spec: Cursor | undefined, whole: boolean, rejection: string, { report }: RuleContext): void {
   const resources = getIn(spec, 'resources');
   const requests = getIn(resources, 'requests');
-  if ([spec, resources, requests].some((one) => isIncomplete(one) || isUnknown(one))) return;
-  if (resources !== undefined && entries(requests).length === 0 && getIn(spec, 'accessModes') !== undefined) {
-    report({ message: `A volume claim must request storage: ${rejection}`, span: keySpanOf(resources) });
+  if (spec === undefined || [spec, resources, requests].some((one) => isIncomplete(one) || isUnknown(one))) return;
+  const requestsNothing = resources === undefined ? whole : entries(requests).length === 0;
+  if (requestsNothing && getIn(spec, 'accessModes') !== undefined) {
+    report({ message: `A volume claim must request storage: ${rejection}`, span: keySpanOf(resources ?? spec) });
   }
   checkModes(spec, rejection, report);
   if (requests === undefined) return;
@@ -286,7 +296,7 @@ function checkClaim(spec: Cursor | undefined, rejection: string, { report }: Rul
   }
   const other = entries(requests).find((entry) => keyOf(entry) !== 'storage');
   const modes = getIn(spec, 'accessModes');
-  const isWhole = spec !== undefined && getIn(requests, 'storage') !== undefined && !isIncomplete(modes);
+  const isWhole = getIn(requests, 'storage') !== undefined && !isIncomplete(modes);
   if (isWhole && (modes === undefined || (modes.node.kind === 'seq' && modes.node.items.length === 0))) {
     report({
       message: `A volume claim needs accessModes, such as ReadWriteOnce: ${rejection}`,
@@ -298,5 +308,29 @@ function checkClaim(spec: Cursor | undefined, rejection: string, { report }: Rul
   report({
     message: `A volume claim must request storage, not ${shorten(other === undefined ? 'nothing' : keyOf(other), 40)}: ${rejection}`,
     span: keySpanOf(other ?? requests),
+  });
+}
+
+/** Fields of a PersistentVolume next to the one that says where it is. */
+const volumeSettings = wordSet(
+  'accessModes capacity claimRef mountOptions nodeAffinity persistentVolumeReclaimPolicy storageClassName',
+  'volumeAttributesClassName volumeMode',
+);
+
+/** A volume has a size, a mode and a place. Two of them are hardly a patch. */
+function checkPersistentVolume(spec: Cursor | undefined, { report }: RuleContext): void {
+  if (spec === undefined || spec.node.kind !== 'map' || isIncomplete(spec)) return;
+  const fields = entries(spec);
+  const [hasSize, hasModes] = ['capacity', 'accessModes'].map((key) => isSet(getIn(spec, key)));
+  const hasPlace = fields.some((field) => !volumeSettings.has(keyOf(field)));
+  const missing = [
+    ...(hasSize ? [] : ['capacity.storage']),
+    ...(hasModes ? [] : ['accessModes']),
+    ...(hasPlace ? [] : ['source, such as nfs']),
+  ];
+  if (missing.length !== 1) return;
+  report({
+    message: `The PersistentVolume has no ${missing.join()}: the API server rejects it`,
+    span: keySpanOf(spec),
   });
 }
