@@ -32,12 +32,13 @@ const topics: readonly string[] = [
     'nvapi-',
     'HF_TOKEN',
     'hf-token',
-    'WANDB_API_KEY',
     'wandb-api-key',
     'HUGGING_FACE_HUB_TOKEN',
     'huggingface-cli',
     'hf download',
   ],
+  // Keys for models of others.
+  'API_KEY',
   // The folder of Ollama's models, which is lost or misread on CPUs in the same way.
   'OLLAMA_MODELS',
   // Device files of GPUs.

@@ -74,8 +74,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * For texts that do not have the form of a known token or follow the name of one (a login, `WANDB_API_KEY`, `S3_SECRET_KEY`, `--api-key`), for
- * placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), and for other tokens than those for models in Secrets, ConfigMaps, and pods
- * without accelerators.
+ * placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), and for other tokens than those for models in Secrets and ConfigMaps.
  *
  * ## Sources
  *
@@ -115,8 +114,7 @@ export default defineRule({
   },
   container(container, { podSet, document, report }) {
     const usesDevices = namesAccelerators(podSet);
-    // Tokens for models are for models wherever they are.
-    if (!usesDevices && !mayHaveModelToken(document)) return;
+    if (!usesDevices && !mayHaveToken(document)) return;
     for (const { text, ...login } of usesDevices ? notebookLogins(container) : []) {
       report({
         severity: 'info',
@@ -136,8 +134,9 @@ export default defineRule({
       const before = all.slice(Math.max(0, at - 2), at).map(({ value }) => value.slice(-30));
       return { name: before.join(' '), text };
     });
-    for (const { name, text } of [...written, ...words])
-      check(text, name, usesDevices ? 'pod' : 'values', document, report);
+    for (const { name, text } of [...written, ...words]) {
+      if (usesDevices || !/password$/i.test(name)) check(text, name, 'pod', document, report);
+    }
   },
   workload({ apiVersion, manifest, podSets }, { document, report }) {
     if (groupOf(apiVersion) !== 'ray.io' || !podSets.some(namesAccelerators)) return;
@@ -193,6 +192,9 @@ type Place = 'pod' | 'values' | 'secret';
 
 const mayHaveModelToken = once(({ text }: YamlDocument) => /hf_\w{30}|nvapi-/.test(text));
 
+/** Clients of models and agents have keys, but no devices. */
+const mayHaveToken = once((document: YamlDocument) => mayHaveModelToken(document) || /api_key/i.test(document.text));
+
 const ofModels: ReadonlySet<string> = new Set(['Hugging Face', 'NVIDIA', 'Weights & Biases']);
 
 function check(
@@ -233,6 +235,8 @@ const forms: readonly TokenForm[] = [
   { prefix: 'r8_', owner: 'Replicate', rest: /^[A-Za-z0-9]{37}$/ },
   { prefix: 'AIza', owner: 'Google', rest: /^[\w-]{35}$/ },
   { prefix: 'dckr_pat_', owner: 'Docker Hub', rest: /^[\w-]{27}$/ },
+  // Many services and servers of one's own follow OpenAI.
+  { prefix: 'sk-', owner: 'a service', rest: /^(?:[\w-]{0,100}-)?(?=\w*\d)(?=\w*[A-Z])(?=\w*[a-z])\w{12,200}$/ },
 ];
 
 /** Names of values that are secrets, with the flag or the variable as the last word: `--api-key`, `S3_SECRET_KEY`. */
@@ -270,7 +274,10 @@ function tokenIn({ value }: Located<string>, name: string) {
     // Keys of Weights & Biases have no prefix.
     const hasForm =
       form?.rest.test(rest) ?? (/^[0-9a-f]{40}$/.test(word) && /wandb\W*(?:login|\w*(?:key|token)$)/i.test(before));
-    if (hasForm && isRandom(rest)) return { owner: form?.owner ?? 'Weights & Biases', start: index, end };
+    if (hasForm && isRandom(rest)) {
+      const owner = form?.owner ?? 'Weights & Biases';
+      return { owner: owner === 'a service' && ownKey.test(before) ? 'this server' : owner, start: index, end };
+    }
     before = `${before.slice(-60)} ${word}`;
   }
   // Keys of Kaggle and others are hexadecimal, as identifiers are, too.
