@@ -139,6 +139,7 @@ export const kinds: Readonly<Record<string, readonly string[]>> = {
   'networking.k8s.io/v1': ['Ingress', 'NetworkPolicy'],
   'node.k8s.io/v1': ['RuntimeClass'],
   'policy/v1': ['PodDisruptionBudget'],
+  'rbac.authorization.k8s.io/v1': ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
   'resource.k8s.io/v1': ['DeviceClass', 'ResourceClaim', 'ResourceClaimTemplate'],
   'resource.k8s.io/v1beta1': ['DeviceClass', 'ResourceClaim', 'ResourceClaimTemplate'],
   'resource.k8s.io/v1beta2': ['DeviceClass', 'ResourceClaim', 'ResourceClaimTemplate'],

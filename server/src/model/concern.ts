@@ -96,6 +96,7 @@ const modelServers = partOf('ollama llama triton localai whisper diffusion', '(?
 const servedKinds = wordSet(
   'configmap secret httproute grpcroute tcproute tlsroute route virtualservice ingressroute ingressroutetcp ingress networkpolicy',
   'service servicemonitor podmonitor podmonitoring vmservicescrape vmpodscrape inferencepool persistentvolume',
+  'rayservice rayjob role clusterrole rolebinding clusterrolebinding serviceaccount',
 );
 const clientKinds = wordSet('deployment statefulset pod job cronjob');
 
