@@ -60,7 +60,7 @@ export function failingCommands(
 }
 
 /** Whether a script makes bash the shell of the image. */
-function replacesShell(text: string): boolean {
+export function replacesShell(text: string): boolean {
   return text.includes('dpkg-reconfigure') || (text.includes('/bin/sh') && /\bln -/.test(text));
 }
 
@@ -123,6 +123,10 @@ function isTried(next: Statement | undefined): boolean {
   return next?.after === '||';
 }
 
+function isExit(statement: Statement | undefined): boolean {
+  return statement?.kind === 'command' && statement.words[0]?.text === 'exit';
+}
+
 /** `conda activate` and its like, before anything that may load the function. */
 function unhooked(statements: readonly Statement[]): FailingCommand[] {
   // An inner shell may read a profile.
@@ -140,7 +144,8 @@ function unhooked(statements: readonly Statement[]): FailingCommand[] {
 /** Commands of a script itself, not of scripts for other shells in it. */
 function* ownCommands(statements: readonly Statement[]): Generator<SimpleCommand> {
   for (const [index, statement] of statements.entries()) {
-    if (isTried(statements[index + 1])) continue;
+    const next = statements[index + 1];
+    if (isTried(next) && !isExit(next)) continue;
     if (statement.kind === 'command') yield statement;
     else if (statement.kind === 'loop') yield* ownCommands([...statement.condition, ...statement.body]);
     else if (statement.keyword !== 'subshell') yield* ownCommands(statement.body);

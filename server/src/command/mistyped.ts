@@ -10,6 +10,9 @@ export interface Mistyped {
 /** Programs that print their words. */
 const prints = wordSet('echo printf');
 
+/** Commands that assign variables. */
+const assigns = wordSet('export readonly local declare');
+
 /** The first mistyped word of a script: a bracket without its space, an assignment with spaces, a dash that is no hyphen. */
 export function mistyped(statements: readonly Statement[]): Mistyped | undefined {
   for (const { words } of allCommands(statements)) {
@@ -25,6 +28,9 @@ export function mistyped(statements: readonly Statement[]): Mistyped | undefined
         word: second,
         problem: `The shell runs ${first.text} as a command: an assignment has no spaces around =`,
       };
+    const [, , third] = words;
+    if (third?.text === '=' && assigns.has(first.text) && /^[A-Za-z_]\w*$/.test(second?.text ?? ''))
+      return { word: third, problem: `${first.text} ${second?.text} = assigns nothing: an assignment has no spaces around =` };
     const dash = words.find((word) => isDash(word.text));
     if (dash !== undefined) return { word: dash, problem: notHyphen(dash.text) };
   }

@@ -1,5 +1,8 @@
-import type { FailingCommand } from '../command/failing-commands.ts';
-import { baseName } from '../command/shell.ts';
+import { bashism } from '../command/bashisms.ts';
+import { type FailingCommand, replacesShell } from '../command/failing-commands.ts';
+import { baseName, type Word } from '../command/shell.ts';
+import type { Container } from '../model/workload.ts';
+import { shorten } from '../yaml/shorten.ts';
 
 /** What is wrong with a command that fails in every run. */
 export function wordsOfFailure({ command, reason, word }: FailingCommand): string {
@@ -24,4 +27,18 @@ export function wordsOfFailure({ command, reason, word }: FailingCommand): strin
     return 'sh is dash in this image and does not know pipefail: the script stops; run it with bash';
   const remedy = word.text === 'source' ? 'write . or run it with bash' : 'run the script with bash';
   return `sh is dash in this image and does not know ${word.text}: the command fails; ${remedy}`;
+}
+
+/** What dash reads differently than bash in the script of `sh -c`. */
+export function dashProblem(
+  [, , script]: Container['args'],
+  text: string,
+): { readonly word: Word; readonly message: string } | undefined {
+  const found = script === undefined || replacesShell(text) ? undefined : bashism(script.value, 2);
+  return (
+    found && {
+      word: found.word,
+      message: `sh is dash in this image and does not know ${shorten(found.shown, 30)}: ${found.effect}`,
+    }
+  );
 }

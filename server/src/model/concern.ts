@@ -28,15 +28,7 @@ const topics: readonly string[] = [
   // Images, programs and variables for AMD's GPUs.
   ...['rocm', 'amd-smi', 'HIP_VISIBLE_DEVICES', 'ROCR_VISIBLE_DEVICES', 'HSA_OVERRIDE_GFX_VERSION'],
   // Tokens by which servers download models.
-  ...[
-    'nvapi-',
-    'HF_TOKEN',
-    'hf-token',
-    'wandb-api-key',
-    'HUGGING_FACE_HUB_TOKEN',
-    'huggingface-cli',
-    'hf download',
-  ],
+  ...['nvapi-', 'HF_TOKEN', 'hf-token', 'wandb-api-key', 'HUGGING_FACE_HUB_TOKEN', 'huggingface-cli', 'hf download'],
   // Keys for models of others.
   'API_KEY',
   // The folder of Ollama's models, which is lost or misread on CPUs in the same way.

@@ -9,7 +9,7 @@ import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
 import { wrongSubcommand } from '../command/wrong-subcommand.ts';
 import { certainFailures, mayFailCertainly } from '../evidence/certain-failures.ts';
-import { wordsOfFailure } from '../evidence/failing-words.ts';
+import { dashProblem, wordsOfFailure } from '../evidence/failing-words.ts';
 import { readOnlyWrite } from '../evidence/read-only-writes.ts';
 import { repeatedClone } from '../evidence/repeated-clone.ts';
 import { runsAsWritten } from '../evidence/sole-server.ts';
@@ -29,7 +29,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * A container has no terminal, so `apt-get install` without `-y` and `huggingface-cli login` without a token stop at their question. `conda activate` is a function that only interactive shells
- * load. The images of CUDA, PyTorch and Python have no lists of packages, so nothing is installed before `apt-get update`. In images of Debian and Ubuntu, `sh` is dash, which does not know `source`, `[[` or `pipefail`. `git clone` fails if the folder exists, as it does
+ * load. The images of CUDA, PyTorch and Python have no lists of packages, so nothing is installed before `apt-get update`. In images of Debian and Ubuntu, `sh` is dash, which does not know `source`, `[[` or `pipefail`, runs a
+ * command with `&>` in the background, and stops with a syntax error at arrays and `<<<`. `git clone` fails if the folder exists, as it does
  * on a volume after the first run. vLLM has no `server` command, and the newest `huggingface_hub` has replaced `huggingface-cli` with `hf`. From
  * Ubuntu 23.04 and Debian 12, pip does not change the system's Python. Volumes of ConfigMaps and Secrets are read-only, also for `chmod`.
  * `apt-get` needs root, and Jupyter exits if it runs as root without `--allow-root`. `mount` and settings of the driver need a privileged
@@ -123,6 +124,9 @@ export default defineRule({
       if (span === undefined) continue;
       report({ message: wordsOfFailure(found), span, fixes: () => [fixOf(found, lines, context)] });
     }
+    const other = isDash && !failing.some(({ reason }) => reason === 'shell') ? dashProblem(lines, text) : undefined;
+    const unknown = other && spanOfWords(document, lines, [other.word, other.word]);
+    if (other !== undefined && unknown !== undefined) report({ message: other.message, span: unknown });
     checkInstalls(container, statements, text, context);
     const typo = mistyped(statements);
     const at = typo && spanOfWords(document, lines, [typo.word, typo.word]);
@@ -299,7 +303,7 @@ function checkCertain(container: Container, { document, podSet, workload, report
 
 /** A quick test of the text. */
 const hints =
-  /\b(?:apt|aptitude|yum|dnf|conda|(?:micro)?mamba)\b|pip3? (?:un)?install|source|\[\[|pipefail|pushd|shopt|declare|git clone|login|\b(?:chmod|chown|mkdir|touch|python)\b|(?:^|[\s;(])\[(?!\[)|\s=\s|[\u2013\u2014][A-Za-z]/;
+  /\b(?:apt|aptitude|yum|dnf|conda|(?:micro)?mamba)\b|pip3? (?:un)?install|source|\[\[|pipefail|pushd|shopt|declare|git clone|login|\b(?:chmod|chown|mkdir|touch|python)\b|(?:^|[\s;(])\[(?!\[)|\s=\s|[\u2013\u2014][A-Za-z]|==|[&|<>][&(]|&>|<<<|=\(|\bfunction\b|\(\(|\{\w+(?:\.\.|,)|\$\{\w+[[^,/:]/;
 
 interface OuterShell {
   readonly name: string;
