@@ -3,8 +3,15 @@ import { wordSet } from './word-patterns.ts';
 
 // Programs that well-known images certainly do not have. All read 2026-11-28.
 
-/** None of these images has a client of a cloud, of a cluster or of Hugging Face. */
-const clients = 'kubectl aws gsutil gcloud huggingface-cli hf jq';
+/** None of these images has a client of a cloud, of a cluster or of Hugging Face, or what is installed for one's own work. */
+const clients =
+  'kubectl aws gsutil gcloud huggingface-cli hf jq docker uv gdown kaggle wandb accelerate deepspeed tensorboard tmux screen rsync ffmpeg';
+/** Package managers and tools of other systems. */
+const others = 'yum dnf microdnf apk';
+/** Nor compilers. */
+const bareTools = 'unzip zip make cmake ninja node npm java';
+/** Python's own images and those of systems have no environments of Conda. */
+const conda = 'conda mamba micromamba torchrun jupyter jupyter-lab';
 const python = 'python python3 pip pip3';
 /** Containers of these images run as root. */
 const root = 'sudo';
@@ -17,33 +24,33 @@ const lacking: readonly { readonly image: string; readonly tag: RegExp; readonly
   // https://github.com/curl/curl-container
   { image: 'curlimages/curl', tag: /^/, programs: wordSet(clients, python, 'bash git apt-get') },
   // https://github.com/docker-library/python
-  { image: 'python', tag: /slim/, programs: wordSet(clients, root, 'curl wget git apk') },
+  { image: 'python', tag: /slim/, programs: wordSet(clients, root, conda, others, bareTools, 'curl wget git gcc g++') },
   { image: 'python', tag: /alpine/, programs: wordSet(clients, root, 'bash curl git apt-get') },
-  { image: 'python', tag: /^/, programs: wordSet(clients, root) },
+  { image: 'python', tag: /^/, programs: wordSet(clients, root, conda, others) },
   // https://git.launchpad.net/cloud-images/+oci/ubuntu-base and https://github.com/debuerreotype/docker-debian-artifacts
   ...['ubuntu', 'debian'].map((image) => ({
     image,
     tag: /^(?:latest|stable|1[0-3]|18|2\d|focal|jammy|noble|bullseye|bookworm|trixie)/,
-    programs: wordSet(clients, python, root, 'curl wget git apk'),
+    programs: wordSet(clients, python, root, conda, others, bareTools, 'curl wget git gcc g++'),
   })),
   // https://gitlab.com/nvidia/container-images/cuda/-/tree/master/dist
   {
     image: 'nvidia/cuda',
     tag: /-(?:base|runtime)-ubuntu/,
-    programs: wordSet(clients, python, root, 'git wget apk'),
+    programs: wordSet(clients, python, root, conda, others, bareTools, 'git wget'),
   },
-  { image: 'nvidia/cuda', tag: /ubuntu/, programs: wordSet(clients, root, 'apk') },
+  { image: 'nvidia/cuda', tag: /ubuntu/, programs: wordSet(clients, root, conda, others) },
   // https://github.com/ollama/ollama/blob/main/Dockerfile
   {
     image: 'ollama/ollama',
     tag: /^(?!.*rocm)/,
-    programs: wordSet(clients, python, 'curl wget git apk'),
+    programs: wordSet(clients, python, others, 'curl wget git'),
   },
   // https://github.com/pytorch/pytorch/blob/main/Dockerfile
   {
     image: 'pytorch/pytorch',
     tag: /^(?:1\.[5-9]|1\.1|2\.).*-runtime$/,
-    programs: wordSet(clients, root, 'git wget apk'),
+    programs: wordSet(clients, root, others, bareTools, 'git wget'),
   },
 ];
 

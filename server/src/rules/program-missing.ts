@@ -167,7 +167,9 @@ export default defineRule({
       const remedy =
         effect === probeFails && asksServers.has(name)
           ? 'use httpGet or tcpSocket'
-          : `${isScript ? 'mount it' : `install ${shorten(name, 20)}`} or use an image with it`;
+          : ofOtherSystems.has(name) && !isIn('apt-get')
+            ? 'use apt-get'
+            : `${isScript ? 'mount it' : `install ${shorten(name, 20)}`} or use an image with it`;
       report({
         severity,
         message: `${shorten(image?.value ?? '', 50)} has no ${shorten(name, 40)}: ${effect}; ${remedy}`,
@@ -195,6 +197,9 @@ function checkHub({ value, at }: Located<string>, pod: Cursor, report: PodSetCon
 }
 
 const probeFails = 'the probe always fails';
+
+/** Package managers that images of Debian and Ubuntu do not have. */
+const ofOtherSystems = wordSet('yum dnf microdnf apk');
 
 const asksServers = wordSet('curl wget nc ncat netcat');
 
