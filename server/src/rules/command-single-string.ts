@@ -8,6 +8,7 @@ import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { usesGpus } from '../evidence/gpu-users.ts';
 import { processInput, serverOfImage } from '../evidence/launch.ts';
 import { lackingStart } from '../evidence/repeated-entrypoint.ts';
+import { homePath, joinedScript } from '../evidence/script-arguments.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
@@ -36,7 +37,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Each item of `command` is one word of the command line, and no shell splits it. With `["python train.py"]` the runtime looks for a file
- * of exactly that name, including the space, and the container never starts. Write each word as its own item, or call a shell.
+ * of exactly that name, including the space, and the container never starts. With `["python", "train.py --epochs 3"]`, Python does. Write each word as its own item, or call a shell.
  * In the same way, `["--port 8000"]` is one word, which no program knows as a flag; the severity is warning if the program is unknown. `command` replaces the entrypoint of the image, so its first
  * item is the program: flags for the entrypoint belong in `args`, and `while`, `source`, `&&` or `~` work only in a script for a shell.
  * Images such as `pytorch/pytorch` and `vllm/vllm-tpu` start no program of their own: the first item of `args` is the program.
@@ -156,6 +157,16 @@ export default defineRule({
     }
     const parts = first.value.trim().split(/\s+/);
     const program = parts[0] ?? '';
+    const script = joinedScript(words);
+    if (script !== undefined) {
+      context.report({
+        message: `"${shorten(script.value, 50)}" is one argument: ${baseName(first.value)} finds no file of that name and exits`,
+        span: spanOf(script.at),
+        fixes: () =>
+          words.at(-1) === script ? [split(context.document, script.at, script.value.trim().split(/\s+/))] : [],
+      });
+      return;
+    }
     if (parts.length === 1 && isProgram(program)) reportFlags(container, context);
     if (parts.length < 2 || !isProgram(program)) return;
     context.report({
@@ -183,7 +194,10 @@ function reportFiles(container: Container, { workload, podSet, document, report 
 }
 
 /** Reports arguments for a program that the image does not start: it has no entrypoint, or one that runs its arguments. */
-function reportNoProgram({ args, image, at }: Container, { workload, podSet, report }: PodSetContext): boolean {
+function reportNoProgram(
+  { args, image, at }: Container,
+  { workload, podSet, document, report }: PodSetContext,
+): boolean {
   const [first] = args;
   if (first === undefined || image === undefined || !requestsAccelerators(podSet)) return false;
   if (isTemplated(first.at) || isTemplated(image.at) || isIncomplete(at) || workload.byShape || workload.partial)
@@ -201,10 +215,16 @@ function reportNoProgram({ args, image, at }: Container, { workload, podSet, rep
   )
     return false;
   if (!(startsShell(image.value) || /(?:^|\/)vllm\/vllm-tpu(?=$|[:@])/.test(image.value))) return false;
-  if (!/^--?[a-zA-Z][\w-]*(?:$|=| )|^[\w-]+\.py$/.test(first.value)) return false;
+  const parts = first.value.trim().split(/\s+/);
+  const isLine = parts.length > 1 && isProgram(parts[0] ?? '');
+  if (!isLine && !/^--?[a-zA-Z][\w-]*(?:$|=| )|^[\w-]+\.py$/.test(first.value)) return false;
+  const name = shorten(image.value, isLine ? 40 : 50);
   report({
-    message: `${shorten(image.value, 50)} starts no program of its own, so it runs "${shorten(first.value, 30)}" as one: the container never starts; set command`,
+    message: isLine
+      ? `"${shorten(first.value, 40)}" is one item of args: ${name} looks for a program of that name, and the container never starts`
+      : `${name} starts no program of its own, so it runs "${shorten(first.value, 30)}" as one: the container never starts; set command`,
     span: spanOf(first.at),
+    fixes: () => [isLine && args.length === 1 ? split(document, first.at, parts) : undefined],
   });
   return true;
 }
@@ -219,16 +239,6 @@ function usesShell({ apiVersion, manifest }: Workload): boolean {
 function isOwnSubcommand({ command, image }: Container): boolean {
   const isOwn = /^(?:docker\.io\/)?ollama\/ollama(?=[:@]|$)/.test(image?.value ?? '') && !isTemplated(image?.at);
   return isOwn && /^(?:serve|pull|run|create)$/.test(command[0]?.value ?? '');
-}
-
-/** A program, or the script of one, in the home directory, whose `~` no shell replaces. */
-function homePath(words: readonly Located<string>[]): Located<string> | undefined {
-  const [first, ...rest] = words;
-  if (first?.value.startsWith('~/')) return first;
-  const isRead = /^(?:python[\d.]*|bash|sh|torchrun)$/.test(baseName(first?.value ?? ''));
-  const script = isRead ? rest.find(({ value }) => !/^-[\w-]*(?:=|$)|^\d+$/.test(value)) : undefined;
-  const isCode = rest.some(({ value }) => /^-\w*[cm]$/.test(value));
-  return script?.value.startsWith('~/') === true && !isCode ? script : undefined;
 }
 
 /** They exist only in a shell. */
