@@ -1,3 +1,4 @@
+import { either } from '../catalog/word-patterns.ts';
 import { pathTree, placesInTree } from '../evidence/path-tree.ts';
 import { isPodSpec, isServedKind, rejectionOf } from '../evidence/rejection.ts';
 import { isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
@@ -56,7 +57,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For what templates insert, and for uppercase names and names in brackets, which are replaced before the object is applied.
+ * For what templates insert, and for uppercase names, names in brackets, `yourClaim` and `changeMe`, which are replaced before the object is applied.
  *
  * ## Sources
  *
@@ -172,7 +173,7 @@ function check(
   const name = written ?? template;
   if (at === undefined || name === undefined) return;
   const problem = template === undefined ? nameProblem(name, form) : problemAround(template, form);
-  if (problem === undefined) return;
+  if (problem === undefined || standsIn.test(name)) return;
   report({
     message: `${what} "${template === undefined ? shorten(name, 40) : shorten(template, 28)}" ${problem}: ${rejection}`,
     span: spanOf(at),
@@ -183,6 +184,9 @@ function check(
     },
   });
 }
+
+/** Words that stand for a name which the reader is to choose: `yourClaim`, `changeMe`. */
+const standsIn = either(/(?:^|[-_.])[Yy]our(?=[-_A-Z])/, /(?:[Cc]hange|[Rr]eplace)[-_]?(?:[Mm]e|[Tt]his)(?![a-z])/);
 
 /** What is wrong with a name whatever its actions insert: the text around them stays. All but one of them may insert nothing. */
 function problemAround(template: string, form: NameForm): string | undefined {
