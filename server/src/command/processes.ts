@@ -57,11 +57,16 @@ export const findNodeCounts = once((input: ProcessInput): readonly LocalProcesse
   const commands = allCommands(readCommandLine(input.command, input.args, input.env).statements);
   return commands.flatMap((command) => {
     const launcher = launcherOf(command, 'nodes');
-    return readFlags(command.words)
-      .filter((flag) =>
-        launcher === undefined ? ownNodes.has(flag.name) : meaningOf(flag, 'nodes', launcher) !== undefined,
-      )
-      .map((flag) => processesOf('launch', flag, command));
+    const script = launcher === undefined ? -1 : scriptOf(command, launcher);
+    return (
+      readFlags(command.words)
+        .filter((flag) =>
+          launcher === undefined ? ownNodes.has(flag.name) : meaningOf(flag, 'nodes', launcher) !== undefined,
+        )
+        // What follows the script are the script's own flags.
+        .filter((flag) => script < 0 || ownNodes.has(flag.name) || command.words.indexOf(flag.word) < script)
+        .map((flag) => processesOf('launch', flag, command))
+    );
   });
 });
 
@@ -223,6 +228,12 @@ function countOf(value: string | undefined, dynamic: boolean): number | 'all' | 
   if (value === undefined || dynamic) return null;
   if (/^(auto|gpu)$/.test(value)) return 'all';
   return /^\d{1,5}$/.test(value) ? Number(value) : null;
+}
+
+/** The place of the script or module that a launcher starts; -1 if it is unknown. */
+function scriptOf({ words }: SimpleCommand, launcher: string): number {
+  const at = words.findIndex(({ text }) => launcherNames().get(baseName(text)) === launcher);
+  return words.findIndex(({ text }, index) => index > at && /\.py$|^(?:-m|--module)$/.test(text));
 }
 
 /** The launcher among a command's words that has flags with a meaning, also behind interpreters and `python -m`. */

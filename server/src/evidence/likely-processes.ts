@@ -6,6 +6,7 @@ import type { Container, Workload } from '../model/workload.ts';
 import { isTemplated } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { processInput } from './launch.ts';
+import { isLanguageNim } from './listening-port.ts';
 import { isNcclBenchmark } from './several-processes.ts';
 
 // What suggests several processes per container if its launch is unknown.
@@ -52,7 +53,9 @@ export function distributedImage(container: Container): string | undefined {
   const { use } = useOf(container);
   const { repository } = imageParts(image.value);
   // A program that nothing is known of, in the image of a server whose shards are processes.
-  const shards = shardingServers.has(imageUseOf(container).program ?? '') && (use === null || startsItself(container));
+  const shards =
+    (shardingServers.has(imageUseOf(container).program ?? '') && (use === null || startsItself(container))) ||
+    (startsItself(container) && isShardedNim(image.value));
   const isKnown = (use !== null && use !== 'training' && !shards) || findWaiting(processInput(container)) !== undefined;
   const one = [...command, ...args].some(({ value }) => processCount.test(value));
   return isKnown || one || !(isDistributedImage(repository) || shards)
@@ -64,6 +67,11 @@ export function distributedImage(container: Container): string | undefined {
 function startsItself({ image, command, args }: Container): boolean {
   const isPublished = /^(?:docker\.io\/)?(?:vllm|lmsysorg|openmmlab)\//.test(image?.value ?? '');
   return command.length === 0 && args.length === 0 && !isPublished;
+}
+
+/** Whether an image is NIM with a language model, which it splits over all GPUs of the container. Those that embed and rank run copies. */
+function isShardedNim(image: string): boolean {
+  return isLanguageNim(image) && !/embed|rerank|rank-?qa/.test(image);
 }
 
 const shardingServers: ReadonlySet<string> = new Set(['vllm', 'sglang', 'text-generation-launcher', 'lmdeploy']);

@@ -89,6 +89,11 @@ const languageNim = new RegExp(
   `^nvcr\\.io/nim/(?:${oneOf('meta mistralai google qwen deepseek-ai microsoft')}/(?!.*${oneOf('whisper')})|nvidia/(?:llama|nv-embed|nv-rerank|nemotron))[\\w./-]*(?:[:@]\\S*)?$`,
 );
 
+/** Whether an image is NIM with a language model, or one that embeds text or ranks it. */
+export function isLanguageNim(image: string): boolean {
+  return languageNim.test(image);
+}
+
 /** Where the only server of a container listens; undefined if anything else may decide that. */
 export function listeningPort(container: Container): ListeningPort | undefined {
   const { command, args, image } = container;

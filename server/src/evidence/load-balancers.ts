@@ -74,11 +74,11 @@ function checkTimeout(
 }
 
 /** Servers of language models: an answer that is not streamed may take minutes, and so may loading a model for the first one. */
-const writesLongAnswers = wordSet(
+export const writesLongAnswers = wordSet(
   'vllm sglang text-generation-launcher ollama llama-server trtllm-serve llama_cpp lmdeploy nim',
 );
 
-interface GpuBackend {
+export interface GpuBackend {
   readonly nameAt: Cursor;
   readonly service: string;
   readonly type: string | null;
@@ -86,9 +86,9 @@ interface GpuBackend {
   readonly server: ServerFacts | null;
 }
 
-/** The GPU workloads in the same file behind the backends of an Ingress, each with its Service. */
-function* gpuBackends({ root, namespace }: Manifest, references: CrossReferences): Generator<GpuBackend> {
-  for (const { name, nameAt } of backendsOf('Ingress', root)) {
+/** The GPU workloads in the same file behind the backends of an Ingress or a route, each with its Service. */
+export function* gpuBackends({ kind, root, namespace }: Manifest, references: CrossReferences): Generator<GpuBackend> {
+  for (const { name, nameAt } of backendsOf(kind, root)) {
     const service = references.service(namespace, name);
     const server = service?.file === null ? gpuServer(namespace, service.facts.selects, references) : undefined;
     if (service === undefined || server === undefined) continue;

@@ -8,6 +8,7 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asText, type Cursor, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { mayHaveVariables, mayRunMore } from './launch.ts';
 import { isNodeCount, ownFlags } from './torchrun-nodes.ts';
@@ -96,19 +97,60 @@ function fieldOf({ at }: Container['env'][number]): Cursor | undefined {
   return getIn(at, 'valueFrom', 'fieldRef', 'fieldPath');
 }
 
+/** How serious a rank is that is not a number, by what reads it; a program may take the number at the end of a name. */
+const severities = { launcher: 'error', program: 'warning', image: 'info' } as const;
+
+interface NamedRank {
+  readonly message: string;
+  readonly severity: (typeof severities)[keyof typeof severities];
+  readonly span: Span;
+}
+
+function namedBy(text: string, what: string, reader: keyof typeof severities, span: Span): NamedRank {
+  const start = `${shorten(text, 40)} is ${what}`;
+  const message =
+    reader === 'image'
+      ? `${start}, not a number: PyTorch stops, unless the image's program takes a number from it`
+      : `${start}: the launch stops, because its rank is not a number`;
+  return { message, severity: severities[reader], span };
+}
+
 /** A rank that is the name or the address of the pod instead of a number. */
-export function namedRank(
-  container: Container,
-  workload: Workload,
-): (Rank & { readonly what: string; readonly reader: 'launcher' | 'program' }) | undefined {
+export function namedRank(container: Container, document: YamlDocument, workload: Workload): NamedRank | undefined {
+  const host = hostAsRank(container, document);
+  if (host !== undefined) return host;
   for (const variable of container.env) {
     const path = fieldOf(variable);
     const what = words.get(asText(path) ?? '') ?? missingLabel(asText(path) ?? '', workload);
     if (path === undefined || what === undefined) continue;
-    const reader = rankReader(variable.name, container);
+    const reader = rankReader(variable.name, container) ?? (isForImage(variable.name, container) ? 'image' : undefined);
     if (reader === undefined) continue;
     if (setsRanks(workload) && isRankName(variable.name)) continue;
-    return { text: variable.name, span: spanOf(path), what, reader };
+    return namedBy(variable.name, what, reader, spanOf(path));
+  }
+  return undefined;
+}
+
+/** Whether the unknown program of an image gets a variable as its rank, next to the others by which PyTorch finds the first process. */
+function isForImage(variable: string, { command, args, env }: Container): boolean {
+  if (variable !== 'RANK' || command.length > 0 || args.length > 0) return false;
+  return ['WORLD_SIZE', 'MASTER_ADDR'].every((other) => env.some(({ name }) => name === other));
+}
+
+/** A launch whose rank is the pod's hostname: `--node_rank=$HOSTNAME`. */
+function hostAsRank(container: Container, document: YamlDocument): NamedRank | undefined {
+  const lines = [...container.command, ...container.args];
+  // A script may give the variable another value.
+  if (container.env.some(({ name }) => name === 'HOSTNAME') || lines.some(({ value }) => /\bHOSTNAME=/.test(value)))
+    return undefined;
+  for (const { words } of commandsIn(container)) {
+    const flag = readFlags(words).find(
+      (one) => meaningOf(one, 'node-rank') !== undefined && isHostname.test(one.value ?? ''),
+    );
+    const last = flag?.valueWord ?? flag?.word;
+    const span = flag && last && spanOfWords(document, container, [flag.word, last]);
+    if (span === undefined) continue;
+    return namedBy(`--${flag?.written ?? ''} ${flag?.value ?? ''}`, podName, 'launcher', span);
   }
   return undefined;
 }
@@ -123,8 +165,9 @@ function missingLabel(path: string, { manifest }: Workload): string | undefined 
   return isOpen ? undefined : 'a label that no pod has';
 }
 
+const podName = 'the name of the pod';
 const words: ReadonlyMap<string, string> = new Map([
-  ['metadata.name', 'the name of the pod'],
+  ['metadata.name', podName],
   ['metadata.uid', 'the UID of the pod'],
   ['spec.nodeName', 'the name of the node'],
   ['status.podIP', 'the address of the pod'],

@@ -44,7 +44,7 @@ export function sharedMaster(
 }
 
 /** Whether the rest of a name is the workload's own namespace. */
-function isHere([namespace, svc]: readonly string[], own: string | null): boolean {
+export function isHere([namespace, svc]: readonly string[], own: string | null): boolean {
   return namespace === undefined || ((own === null || namespace === own) && (svc === undefined || svc === 'svc'));
 }
 

@@ -1,6 +1,7 @@
 import { type CheckpointInterval, findCheckpointIntervals, secondsBetween } from '../command/save-interval.ts';
 import { bestInterval, secondsToWrite } from '../cost/interruption-cost.ts';
 import { formatDuration, formatNumber } from '../cost/money.ts';
+import { savesOnlyLast } from '../evidence/last-save.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
@@ -72,7 +73,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For intervals in epochs, and for intervals in steps unless `training.stepSeconds` in `.gpulint.yaml` gives the length of a step. Outside
+ * For intervals in epochs, unless the only checkpoint of a run on spot is that of its end (information), and for intervals in steps unless `training.stepSeconds` in `.gpulint.yaml` gives the length of a step. Outside
  * spot, only intervals of more than four hours are reported, as information.
  *
  * ## Sources
@@ -92,6 +93,7 @@ export default defineRule({
     const { workload, podSet } = context;
     if (!hasRole(workload, 'training') || isTrial(workload)) return;
     if (!usesAccelerators(container, context.podSet)) return;
+    checkLast(container, context);
     const { command, args, env } = processInput(container);
     const intervals = findCheckpointIntervals(command, args, env);
     const { stepSeconds = null } = context.options.training ?? {};
@@ -141,6 +143,15 @@ export default defineRule({
     );
   },
 });
+
+/** Reports a run on spot whose only checkpoint is that of its end. */
+function checkLast(container: Container, { podSet, document, report }: PodSetContext): void {
+  const last = podSet.placement.capacity === 'spot' && container.type === 'app' ? savesOnlyLast(container) : undefined;
+  const span = last && spanOfWords(document, container, [last.word, last.word]);
+  if (last === undefined || span === undefined || neverSaves(container) !== undefined) return;
+  // A run of one epoch may be short.
+  report({ severity: 'info', message: `${last.text}: an interruption on spot loses the whole run`, span });
+}
 
 /** An interval of three times the best one wastes two thirds more than it. */
 const timesBest = 3;

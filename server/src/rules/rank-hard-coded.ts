@@ -143,14 +143,9 @@ export default defineRule({
       });
       return;
     }
-    const named = namedRank(container, workload);
+    const named = namedRank(container, context.document, workload);
     if (named !== undefined) {
-      context.report({
-        // A program may take the number at the end of a name.
-        severity: named.reader === 'launcher' ? 'error' : 'warning',
-        message: `${shorten(named.text, 40)} is ${named.what}: the launch stops, because its rank is not a number`,
-        span: named.span,
-      });
+      context.report(named);
       return;
     }
     const rank = fixedRank(container, context);

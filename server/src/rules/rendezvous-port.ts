@@ -1,5 +1,6 @@
 import { readFlags } from '../command/flags.ts';
 import { baseName, type SimpleCommand } from '../command/shell.ts';
+import { absentMeetingPort } from '../evidence/meeting-port.ts';
 import { serviceUrls } from '../evidence/service-urls.ts';
 import { commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
@@ -9,13 +10,13 @@ import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * The pods of a job meet at different ports, or at a port of Ray that has another purpose.
+ * The pods of a job meet at different ports, at one that their Service lacks, or at a port of Ray that has another purpose.
  *
  * ## Why
  *
  * The ranks of a distributed job connect to one address of their first pod. If they name different ports, they wait for each other until a
  * timeout, and all hold their GPUs. Ray's head listens on 6379 for other nodes (`ray start --address`), on 10001 for clients (`ray://`) and on
- * 8265 for its dashboard and jobs (`http://`): these are different protocols.
+ * 8265 for its dashboard and jobs (`http://`): these are different protocols. A Service with its own address passes on only its ports.
  *
  * ```yaml invalid
  * apiVersion: leaderworkerset.x-k8s.io/v1
@@ -65,8 +66,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For ports that are not written as numbers, for pods that name several, for objects with more than two kinds of pods, and for addresses of a pod
- * itself.
+ * For ports that are not written as numbers, for pods that name several, for objects with more than two kinds of pods, for addresses of a pod
+ * itself, for headless Services, and for Services in other files.
  *
  * ## Sources
  *
@@ -99,7 +100,9 @@ export default defineRule({
       }
     }
   },
-  container(container, { document, report }) {
+  container(container, { document, workload, crossReferences, report }) {
+    const absent = workload.partial ? undefined : absentMeetingPort(container, workload, document, crossReferences);
+    if (absent !== undefined) report(absent);
     for (const { scheme, port, span, where } of serviceUrls(container, document)) {
       if (scheme === 'ray' && (port === '6379' || port === '8265'))
         reportRay(`${where} connects a client of Ray`, port, '10001', span);

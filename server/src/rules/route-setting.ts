@@ -1,6 +1,6 @@
-import { oneOf, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { hoursIn } from '../evidence/go-duration.ts';
 import { type BalancerMistake, ingressBalancerMistakes, serviceBalancerMistakes } from '../evidence/load-balancers.ts';
+import { knownAnnotations, meantAnnotations, ofRequests, otherClass } from '../evidence/nginx-annotations.ts';
 import { backendsOf } from '../evidence/route-backends.ts';
 import {
   httpRouteMistakes,
@@ -10,6 +10,7 @@ import {
   sizeForNginx,
 } from '../evidence/route-paths.ts';
 import { prefixMistake } from '../evidence/route-prefixes.ts';
+import { shortTimeouts } from '../evidence/short-timeouts.ts';
 import { placesAt, writtenText } from '../evidence/written.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
@@ -40,6 +41,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ingress-nginx reads its timeouts as whole numbers of seconds: it ignores `600s`, and long answers of a model end after the default of 60 s.
  * They also do without the setting, and after 30 s behind Google's load balancer (information).
+ * The same applies to shorter timeouts than 60 s of an Ingress, a Route, an HTTPRoute or a VirtualService.
  * `rewrite-target` replaces the whole path: `/` without groups turns `/llm/v1/models` into `/`, and so does `/$2` without a second group in the
  * path. The server answers 404 and holds its GPUs. Controllers ignore the annotations of others, and ingress-nginx those that it does not have
  * (`read-timeout`) or cannot read (`proxy-body-size: 100MB`). Since 1.12, it rejects a regular expression in a path of type Prefix or Exact by default. Other
@@ -108,6 +110,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * - [Gateway API: timeouts of an HTTPRoute](https://gateway-api.sigs.k8s.io/api-types/httproute/#timeouts-optional)
  * - [Knative: config-defaults](https://knative.dev/docs/serving/configuration/config-defaults/)
  * - [Istio: VirtualService](https://istio.io/latest/docs/reference/config/networking/virtual-service/#HTTPRoute)
+ * - [OpenShift: timeouts of Routes](https://docs.openshift.com/container-platform/4.17/networking/routes/route-configuration.html)
  */
 export default defineRule({
   topic: 'network',
@@ -115,6 +118,7 @@ export default defineRule({
   manifest(manifest, context) {
     const { kind, root } = manifest;
     reportAll([prefixMistake(manifest, context.crossReferences) ?? []].flat(), kind, context);
+    reportBalancers(shortTimeouts(manifest, context.crossReferences), context);
     if (kind === 'Ingress') checkIngress(manifest, context);
     else if (kind === 'Service' && manifest.apiVersion === 'v1')
       reportBalancers(serviceBalancerMistakes(manifest, context.crossReferences), context);
@@ -261,39 +265,14 @@ function checkAnnotations(annotations: Cursor | undefined, name: string | undefi
       });
       return;
     }
-    if ((name !== undefined && !/nginx/.test(name)) || known.has(own)) continue;
-    const meant = meanings.find(([word]) => own.includes(word))?.[1];
+    if ((name !== undefined && !/nginx/.test(name)) || knownAnnotations.has(own)) continue;
+    const meant = meantAnnotations.find(([word]) => own.includes(word))?.[1];
     report({
       message: `ingress-nginx has no annotation ${shorten(own, 40)} and ignores it${meant === undefined ? '' : `; did you mean ${meant}?`}`,
       span: keySpanOf(at),
     });
   }
 }
-
-/** Classes of controllers that do not read the annotations of ingress-nginx. */
-const otherClass = new RegExp(
-  `^(?:${oneOf('gce gce-internal alb traefik istio cilium kong haproxy contour azure/application-gateway azure-application-gateway')})$`,
-);
-
-const ofRequests = partOf('timeout body-size buffering rewrite-target rate-limit');
-
-/** https://github.com/kubernetes/ingress-nginx/blob/main/docs/user-guide/nginx-configuration/annotations.md */
-const known = wordSet(
-  'proxy-connect-timeout proxy-send-timeout proxy-read-timeout proxy-next-upstream-timeout auth-keepalive-timeout',
-  'upstream-fail-timeout proxy-body-size proxy-buffering proxy-request-buffering rewrite-target',
-  'global-rate-limit global-rate-limit-window global-rate-limit-key global-rate-limit-ignored-cidrs',
-);
-
-const meanings: readonly (readonly [string, string])[] = [
-  ['read', 'proxy-read-timeout'],
-  ['send', 'proxy-send-timeout'],
-  ['connect', 'proxy-connect-timeout'],
-  ['body-size', 'proxy-body-size'],
-  ['rate-limit', 'limit-rps'],
-  ['request-buffering', 'proxy-request-buffering'],
-  ['buffering', 'proxy-buffering'],
-  ['timeout', 'proxy-read-timeout'],
-];
 
 /** https://knative.dev/docs/serving/configuration/config-defaults/#max-revision-timeout-seconds */
 function checkRevision({ apiVersion, kind, root, annotations }: Manifest, { report }: RuleContext): void {
