@@ -303,7 +303,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     avoided,
     tolerations,
     volumes,
-    restartPolicy: text(getIn(pod, 'restartPolicy')),
+    restartPolicy: text(source.restartPolicy ?? getIn(pod, 'restartPolicy')),
     placement: signed({
       ...placementOn(others.labels, others.isLive === true ? { ...stored, fit: { kind: 'checked' } } : stored),
       ...choicesOn(choices, terms, needs.storageGiB, placementOn),

@@ -31,7 +31,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * A directory of the image, an emptyDir or a disk of the node is lost with the container, the pod or the node. The job restarts (in a new
  * pod after an eviction or the loss of its node), finds no checkpoint, and starts again at step 0 with all its GPUs. A volume that outlives
  * the pod, or an object store, keeps the progress. A Pod or Job that runs only once loses its result in the same way: the trained weights. In a
- * volume that is mounted read-only, training cannot save at all. A copy to a volume or a bucket after training comes too late for a restart
+ * volume that is mounted read-only, such as that of a ConfigMap, training cannot save at all. A copy to a volume or a bucket after training comes too late for a restart
  * (information), as is training in a pod without any volume for files, whose code may upload them. Code in the manifest also says where it saves
  * the model (`python - <<EOF`, a file of a ConfigMap). The results of programs such as `vllm run-batch`, Whisper and AlphaFold are lost in the
  * same way.
@@ -287,6 +287,8 @@ const writes = /^--?(?:[\w-]+\.)*(?:output|save|work|exp)[_-]?(?:dir|directory|f
 
 function isFixed({ at, name }: Container['volumeMounts'][number], podSet: PodSet): boolean {
   const volume = volumeNamed(podSet, name);
+  // The kubelet mounts these read-only.
+  if (/^(?:configMap|secret|downwardAPI|projected)$/.test(volume?.source ?? '')) return true;
   const claim = getIn(volume?.at, 'persistentVolumeClaim', 'readOnly');
   return [getIn(at, 'readOnly'), claim].some(
     (one) => one !== undefined && !isTemplated(one) && asBoolean(one) === true,

@@ -8,6 +8,7 @@ import {
   servesOnePort,
 } from '../evidence/listening-port.ts';
 import { isElsewhere, isScraped, metricsElsewhere, metricsPorts, strayMetricsPort } from '../evidence/metrics-port.ts';
+import { otherProtocol } from '../evidence/probe-protocol.ts';
 import { probesOf } from '../evidence/probes.ts';
 import { isAlone } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -41,7 +42,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * Each server has its own default port: vLLM 8000, SGLang 30000, llama.cpp 8080, Ollama 11434, ComfyUI 8188. The images of Hugging Face's servers
  * set `PORT` to 80. Knative and KServe use `containerPort`, or port 8080 without `ports`. Of other servers, the port is known if a flag,
  * a variable or a probe names the same one as `containerPort`, which does not change it. A probe
- * on another port fails: the pod never becomes ready, or keeps restarting while it holds its GPUs. Requests through a Service to another
+ * on another port, or in a protocol that the server does not speak (gRPC, HTTPS), fails: the pod never becomes ready, or keeps restarting while it holds its GPUs. Requests through a Service to another
  * port are refused. Prometheus gets no metrics from another port, which annotations of the pod or its Service name, even if `ports` declares it. A port that `ports` declares for metrics is
  * reported by itself (as information, unless a Service has it), and so is an annotation that names another port than the one that an unknown server declares for metrics.
  *
@@ -165,7 +166,7 @@ function checkProbes(server: ListeningPort, container: Container, { workload, do
       const request = getIn(probe, action);
       const place = getIn(request, 'port');
       const port = portNumber(place, container);
-      if (action === 'grpc' && port === server.port && !mentionsGrpc(container)) checkGrpc(type, server, place, report);
+      if (port === server.port) checkProtocol(type, server, request, container, report);
       if (place === undefined || port === undefined || port === server.port) continue;
       if (isIncomplete(request) || getIn(request, 'host') !== undefined || mayListen(port, server, container)) continue;
       const effect =
@@ -185,19 +186,21 @@ function checkProbes(server: ListeningPort, container: Container, { workload, do
   }
 }
 
-/** Reports a probe of gRPC's health service on the port of a server that speaks HTTP only. */
-function checkGrpc(type: string, server: ListeningPort, place: Cursor | undefined, report: PodSetContext['report']) {
-  if (place === undefined || server.declared || !servesOnePort.has(server.program)) return;
+/** Reports a probe in another protocol than HTTP on the port of a server that speaks only that. */
+function checkProtocol(
+  type: string,
+  server: ListeningPort,
+  request: Cursor | undefined,
+  container: Container,
+  report: PodSetContext['report'],
+) {
+  const wrong = server.declared || !servesOnePort.has(server.program) ? undefined : otherProtocol(request, container);
+  if (wrong === undefined) return;
   report({
     severity: 'error',
-    message: `The ${type} probe speaks gRPC to ${titleOf(server.program)}, which speaks HTTP on port ${server.port}: the probe never succeeds`,
-    span: spanOf(place),
+    message: `The ${type} probe speaks ${wrong.protocol} to ${titleOf(server.program)}, which speaks HTTP on port ${server.port}: the probe never succeeds`,
+    span: spanOf(wrong.at),
   });
-}
-
-/** Whether a word of the command may turn gRPC on: `--grpc`, `--grpc-mode`, `vllm.entrypoints.grpc_server`. */
-function mentionsGrpc({ command, args }: Container): boolean {
-  return [...command, ...args].some(({ value }) => value.includes('grpc'));
 }
 
 /** The Services of the common library, which sends requests to `targetPort`, or else to `port`. */

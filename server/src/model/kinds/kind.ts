@@ -113,6 +113,8 @@ export interface PodSetSource {
   readonly metadata: Cursor | undefined;
   readonly replicas: Cursor | undefined;
   readonly pods: PodCount;
+  /** For kinds that set the restartPolicy of a pod outside it. */
+  readonly restartPolicy?: Cursor;
   /** For kinds with containers outside `containers`. */
   readonly containers?: readonly Container[];
   /** For kinds that set a pod's devices outside its containers; replaces the containers' requests. */

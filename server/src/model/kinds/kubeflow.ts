@@ -81,7 +81,12 @@ function lowerTrainingJob(
   const roles = entries(getIn(spec, field));
   const podSets = roles.flatMap((role) => {
     const unset = keyOf(role) === 'Worker' ? workers : 1;
-    return fromTemplate(keyOf(role), getIn(role, 'template'), podsOf(spec, role, unset), getIn(role, 'replicas'));
+    const pods = podsOf(spec, role, unset);
+    // It replaces that of the pod.
+    const restartPolicy = getIn(role, 'restartPolicy');
+    return fromTemplate(keyOf(role), getIn(role, 'template'), pods, getIn(role, 'replicas')).map((podSet) =>
+      restartPolicy === undefined ? podSet : { ...podSet, restartPolicy },
+    );
   });
   return { podSets, retries: retriesOf(spec, roles, restartDefault), scaling: null, partial: false };
 }
