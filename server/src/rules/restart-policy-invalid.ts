@@ -1,5 +1,6 @@
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
 import { writtenText } from '../evidence/written.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -8,12 +9,13 @@ import { replaceScalar, setKey } from '../yaml/edit.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * The restartPolicy of a pod template is one that its controller does not allow.
+ * The restartPolicy of a pod template is one that its controller does not allow or ignores.
  *
  * ## Why
  *
  * The pods of a Deployment, StatefulSet, DaemonSet or ReplicaSet always restart. Those of a Job must not: they end, so the Job requires `Never`
- * or `OnFailure` in its pod template, and the default, `Always`, is not allowed. The API server rejects the object.
+ * or `OnFailure` in its pod template, and the default, `Always`, is not allowed. The API server rejects the object. In the jobs of Kubeflow's
+ * training operator, the policy of a role replaces that of its pods (warning; information if it is the default): a pod that should run once restarts, or the reverse.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -60,6 +62,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [Kubernetes: Job](https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-template)
+ * - [Kubeflow: SetRestartPolicy](https://github.com/kubeflow/trainer/blob/v1.9.4/pkg/core/pod.go)
  * - [Kubernetes: pod template of a Deployment](https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template)
  */
 export default defineRule({
@@ -72,7 +75,8 @@ export default defineRule({
     const policy = getIn(podSet.pod, 'restartPolicy');
     if (isTemplated(policy)) return;
     const group = groupOf(apiVersion);
-    if (group === 'batch') checkJob(policy, podSet, context);
+    if (group === 'kubeflow.org') checkRole(policy, podSet, context);
+    else if (group === 'batch') checkJob(policy, podSet, context);
     else if ((group === 'apps' || kind === 'ReplicationController') && policy !== undefined) {
       const written = writtenText(policy);
       if (written !== 'Never' && written !== 'OnFailure') return;
@@ -84,6 +88,35 @@ export default defineRule({
     }
   },
 });
+
+/** Reports a policy that that of the pod's role replaces. The operator only writes an event. */
+function checkRole(policy: Cursor | undefined, { pod }: PodSet, { workload, document, report }: PodSetContext): void {
+  const byDefault = kindOf(workload).roleRestarts;
+  const role = pod.parent?.parent;
+  const own = getIn(role, 'restartPolicy');
+  const written = writtenText(policy);
+  if (byDefault === undefined || policy === undefined || role === undefined || written === undefined) return;
+  if (workload.partial || isIncomplete(role) || isTemplated(own)) return;
+  // The launcher of MPIJob v2 has another default than its workers.
+  if (own === undefined && workload.kind === 'MPIJob') return;
+  const text = own === undefined ? byDefault : (writtenText(own) ?? '');
+  if (text === '' || written === (text === 'ExitCode' ? 'Never' : text)) return;
+  report({
+    severity: own === undefined ? 'info' : 'warning',
+    message: `restartPolicy ${written} of the pod is ignored: that of its role in the ${workload.kind} applies (${text}${own === undefined ? ' by default' : ''})`,
+    span: spanOf(policy),
+    fixes: () =>
+      own === undefined
+        ? [
+            fix(
+              `Set restartPolicy of the role to ${written}`,
+              'unsafe',
+              setKey(document, role, 'restartPolicy', written),
+            ),
+          ]
+        : [],
+  });
+}
 
 function checkJob(policy: Cursor | undefined, { pod }: PodSet, context: PodSetContext): void {
   const { workload, document, report } = context;

@@ -47,6 +47,8 @@ export interface KindEntry {
   readonly tasks?: true;
   /** Names of pod sets: one that only waits, and what for, and one whose processes another pod starts. */
   readonly launcher?: Launcher;
+  /** For kinds whose roles have a restartPolicy that replaces those of their pods: the default. */
+  readonly roleRestarts?: string;
   /** The bounds within which an elastic job runs. */
   readonly elasticPolicy?: (root: Cursor) => Cursor | undefined;
   /** The field with the number of processes per pod that the operator passes to the launcher. */

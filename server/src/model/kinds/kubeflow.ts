@@ -56,6 +56,7 @@ function trainingJob(
     group: 'kubeflow.org',
     kinds: [kind],
     role: 'training',
+    roleRestarts: restartDefault,
     elasticPolicy: (root) => getIn(root, 'spec', 'elasticPolicy'),
     addresses: (root, name) => roleAddresses(getIn(root, 'spec', field), name),
     bounds: (root) => [getIn(root, 'spec', 'elasticPolicy')],
