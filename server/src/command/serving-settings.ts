@@ -39,11 +39,11 @@ export function readServerStart(
 ): ServerStart | undefined {
   const { statements, complete, script } = readCommandLine(input.command, input.args, input.env);
   const commands = allCommands(statements).filter(({ words }) => words.length > 0);
-  const servers = commands.flatMap((command): readonly { program: string; words: readonly Word[] }[] => {
+  const servers = commands.flatMap((command): readonly Started[] => {
     const program = withSubcommand(recognizeProgram([command])?.program, command);
     return program === undefined ? [] : [{ program, words: command.words }];
   });
-  const [only, ...others] = servers;
+  const [only, ...others] = withoutClients(servers);
   const byImage = only === undefined && entrypoint !== undefined && input.command.length === 0 && !script;
   const words = only?.words ?? (byImage ? commands.flatMap((command) => command.words) : []);
   const program =
@@ -51,8 +51,7 @@ export function readServerStart(
   const engine = program === undefined ? undefined : engineOf(program);
   if (program === undefined || engine === undefined) return undefined;
   const flags = readFlags(words).filter(({ word }) => word.text.startsWith('-'));
-  const all = commands.flatMap((command) => command.words);
-  const first = modelWord(engine, engine === 'ollama' ? all : words, byImage);
+  const first = engine === 'ollama' ? undefined : modelWord(engine, words, byImage);
   const takesFlagsOnly = flagPrograms.has(program) && (only !== undefined || isPlain);
   const variables = takesFlagsOnly ? [] : input.env.flatMap((one) => settingOfVariable(one, engine));
   const written = flags.map((flag): Setting => {
@@ -62,10 +61,28 @@ export function readServerStart(
   return {
     engine,
     program,
-    model: first === undefined ? undefined : expand(first.text, input),
+    model: engine === 'ollama' ? onlyPulled(input) : first && expand(first.text, input),
     settings: [...variables, ...written],
     open: openEnd(others.length > 0, complete, hasUnknown(words, flags, first), only === undefined && script),
   };
+}
+
+interface Started {
+  readonly program: string;
+  readonly words: readonly Word[];
+}
+
+/** Without the clients of an Ollama that the same line serves: `ollama serve & ollama pull llama3.1`. */
+function withoutClients(servers: readonly Started[]): readonly Started[] {
+  const isClient = ({ program, words }: Started) => program === 'ollama' && !words.some(({ text }) => text === 'serve');
+  const serving = servers.filter((one) => !isClient(one));
+  return serving.some(({ program }) => program === 'ollama') ? serving : servers;
+}
+
+/** Of several, requests choose. */
+function onlyPulled(input: ProcessInput): string | undefined {
+  const [only, ...others] = pulledModels(input);
+  return others.length === 0 ? only : undefined;
 }
 
 /** The models that a command line loads into Ollama by `ollama pull` or `ollama run`. */

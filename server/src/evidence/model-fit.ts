@@ -39,7 +39,7 @@ export interface Misfit {
 const judged = wordSet('nvidia amd aws');
 
 /** What exceeds the memory by less may be an error of the estimate, or of what is known of the card. */
-const margin = 1.05;
+export const margin = 1.05;
 /** Of a publisher's own weights on a card that the manifest names: both are known to about a hundredth. */
 const exactMargin = 1.02;
 
@@ -141,34 +141,6 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
   // What the buffers take is the least certain part.
   const isCertain = bare.fits === true || cacheGiB > found.fit.limitGiB - estimate.weightsGiB;
   return refuses && isCertain && found.fit.fits === false ? { ...common, kind: 'cache' } : undefined;
-}
-
-/** A model of which Ollama keeps a part in the memory of the node. */
-export interface PartlyOnCpu {
-  readonly estimate: MemoryEstimate;
-  readonly request: AcceleratorRequest;
-  readonly devices: Devices;
-  readonly gpu: GpuModel;
-  readonly weightsGiB: number;
-}
-
-/** The only model that Ollama loads, if its weights alone exceed the GPUs that the manifest names. */
-export function partlyOnCpu(container: Container, workload: Workload, podSet: PodSet): PartlyOnCpu | undefined {
-  const [request, ...others] = knownRequests(container);
-  if (request === undefined || others.length > 0 || isExempt(workload) || container.type !== 'app') return undefined;
-  const served = servedModel(container, workload).model;
-  if (served?.engine !== 'ollama' || served.open.length > 0 || mayBeCompleted(workload)) return undefined;
-  if (spansPods(workload) || mayUseOtherGpus(container) || hasRun(workload.manifest)) return undefined;
-  const inPod = acceleratorByName(podSet.accelerators, request.resource);
-  const gpu = gpus.get(inPod?.model ?? '');
-  const isGuess = inPod?.modelFrom === 'config' || inPod?.modelFrom === 'hint' || inPod?.modelHint !== undefined;
-  const devices = isGuess || request.form !== 'whole' ? null : requestedDevices(inPod, request);
-  const estimate = devices === null ? null : estimateOn(served, devices);
-  if (devices === null || devices.count === 0 || estimate === null || gpu === undefined) return undefined;
-  const weightsGiB = estimate.weightsGiB * estimate.devices;
-  return estimate.basis === 'name' && weightsGiB > devices.eachGiB * devices.count * margin
-    ? { estimate, request, devices, gpu, weightsGiB }
-    : undefined;
 }
 
 /** Whether a container says which cores its ranks use, how its model is compiled, or how long its requests are. */

@@ -1,6 +1,7 @@
 import { cpuBuild } from '../evidence/cpu-builds.ts';
 import { cpuSetting } from '../evidence/cpu-setting.ts';
-import { knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
+import { knownRequests, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
+import { tritonModels } from '../evidence/triton-models.ts';
 import { fix } from '../rewrite/fix.ts';
 import { removeRequests } from '../rewrite/remove-requests.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -75,12 +76,25 @@ export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
   wasteful: true,
-  container(container, { workload, podSet, document, report }) {
+  container(container, { workload, podSet, document, crossReferences, report }) {
     if (container.type === 'init' || workload.role === 'infrastructure' || isIncomplete(container.at)) return;
     const requests = knownRequests(container).filter(({ resource }) => devices.test(resource));
     if (requests.length === 0 || podSet.pods.max === 0 || /\bcpu\b/i.test(container.image?.value ?? '')) return;
     const setting = cpuSetting(container, workload.name === null ? [] : [workload.name]);
     if (setting === undefined) {
+      const models = tritonModels(container, podSet, workload, crossReferences);
+      const [model] = models;
+      if (
+        model !== undefined &&
+        models.every(({ kinds }) => kinds.length > 0 && kinds.every((kind) => kind === 'KIND_CPU'))
+      ) {
+        report({
+          severity: 'info',
+          message: `${shorten(model.file, 60)} keeps its model on the CPU (KIND_CPU): it leaves the container's ${shorten(requestWords(requests), 40)} idle`,
+          span: requestSpan(requests, container),
+        });
+        return;
+      }
       const build = cpuBuild(container);
       const at = build && spanOfWords(document, container, [build.word, build.word]);
       if (build === undefined || at === undefined) return;

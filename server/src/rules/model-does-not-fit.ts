@@ -1,7 +1,8 @@
 import { usableCardGiB } from '../catalog/index.ts';
 import { formatGiB, formatNumber, plural } from '../cost/money.ts';
 import { mayBeRendered } from '../evidence/chart-pods.ts';
-import { leastBits, type Misfit, misfitOf, type PartlyOnCpu, partlyOnCpu } from '../evidence/model-fit.ts';
+import { type PartlyOnCpu, partlyOnCpu } from '../evidence/layers-on-cpu.ts';
+import { leastBits, type Misfit, misfitOf } from '../evidence/model-fit.ts';
 import { requestSpan } from '../evidence/requested-accelerators.ts';
 import { type ShareMisfit, shareMisfitOf } from '../evidence/share-fit.ts';
 import { type TrainingMisfit, trainingMisfitOf } from '../evidence/training-fit.ts';
@@ -153,9 +154,9 @@ function ofWeights({ estimate, leastGiB, devices: { count, eachGiB }, gpu, reque
   return `${shorten(estimate.name, 40)} needs ${total} GiB for weights${as}, but ${holder} ${formatGiB(eachGiB * count)} GiB: the server does not start`;
 }
 
-function onCpu({ estimate, weightsGiB, devices: { count, eachGiB }, gpu }: PartlyOnCpu): string {
+function onCpu({ name, weightsGiB, devices: { count, eachGiB }, gpu }: PartlyOnCpu): string {
   const holder = count === 1 ? `one ${gpu.name} has` : `${count} × ${gpu.name} have`;
-  return `${shorten(estimate.name, 40)} needs ${formatGiB(weightsGiB)} GiB for weights, but ${holder} ${formatGiB(eachGiB * count)} GiB: Ollama runs the other layers on the CPU, much slower`;
+  return `${shorten(name, 40)} needs ${formatGiB(weightsGiB)} GiB for weights, but ${holder} ${formatGiB(eachGiB * count)} GiB: Ollama runs the other layers on the CPU, much slower`;
 }
 
 function onFewCards({ estimate, devices: { count } }: Misfit, cards: readonly string[]): string {

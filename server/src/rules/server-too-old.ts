@@ -3,6 +3,7 @@ import { launcherSupport, ollamaSupport, vllmSupport } from '../catalog/server-s
 import { foreignModel } from '../evidence/foreign-models.ts';
 import { pulledByOllama } from '../evidence/pulled-models.ts';
 import { isBefore, isOllama, launcherRelease, serverRelease } from '../evidence/server-release.ts';
+import { lackingBackend, tritonModels } from '../evidence/triton-models.ts';
 import { knownModel, servedModel } from '../model/served-model.ts';
 import { spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -15,7 +16,7 @@ import { defineRule } from './rule.ts';
  *
  * A server has code for each architecture. If its version predates the model, it stops at startup ("Model architectures are not
  * supported"), and the pod keeps restarting while it holds its GPUs. Text Embeddings Inference does not serve chat models, and Text
- * Generation Inference does not serve models of embeddings.
+ * Generation Inference does not serve models of embeddings. Triton's backends for TensorRT-LLM and vLLM come in images of their own.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -49,11 +50,12 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For models whose first release or kind is not known from a source, for other servers and images, for tags that are not a release, and if the
+ * For Triton's backends: with a backend from a volume or installed at the start. For models whose first release or kind is not known from a source, for other servers and images, for tags that are not a release, and if the
  * container installs something before it starts the server or its command is part of a template.
  *
  * ## Sources
  *
+ * - [Triton: images with backends](https://github.com/triton-inference-server/tensorrtllm_backend)
  * - [vLLM: release notes](https://github.com/vllm-project/vllm/releases)
  * - [Text Embeddings Inference: supported models](https://huggingface.co/docs/text-embeddings-inference/supported_models)
  * - [vLLM: the first release with DeepSeek-V3](https://github.com/vllm-project/vllm/issues/11559)
@@ -63,8 +65,19 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'warning',
-  container(container, { workload, report }) {
+  container(container, { workload, podSet, crossReferences, report }) {
     const { image } = container;
+    const models = tritonModels(container, podSet, workload, crossReferences);
+    const lacking = image && lackingBackend(container, models, workload);
+    if (lacking !== undefined && image !== undefined) {
+      const { title, from, tag, isStated } = lacking;
+      report({
+        severity: isStated ? 'warning' : 'info',
+        message: `${shorten(image.value.slice(image.value.lastIndexOf('/') + 1), 40)} has no ${title} backend, which ${shorten(from, 60)} ${isStated ? 'needs' : 'suggests'}: its models do not load; ${tag} has it`,
+        span: spanOf(image.at),
+      });
+      return;
+    }
     const foreign = image && foreignModel(container, workload);
     if (foreign !== undefined && image !== undefined) {
       const lines = [...container.command, ...container.args, ...container.env.flatMap(({ value }) => value ?? [])];

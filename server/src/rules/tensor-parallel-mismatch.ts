@@ -5,10 +5,12 @@ import { baseName } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
 import { assignsGpus, mayUseOtherGpus, spansPods } from '../evidence/gpu-assignment.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
+import { requestSpan } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { isNodeCount } from '../evidence/torchrun-nodes.ts';
 import { misfitDeepSpeed, misfitSplit } from '../evidence/training-splits.ts';
+import { tritonModels, tritonRanks } from '../evidence/triton-models.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { isGroupKind, kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
@@ -114,7 +116,7 @@ export default defineRule({
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus === 0 || container.type === 'init' || spansPods(context.workload)) return;
     const sharding = findSharding(processInput(container));
-    if (sharding === undefined) checkFile(container, gpus, context);
+    if (sharding === undefined && !checkTriton(container, gpus, context)) checkFile(container, gpus, context);
     if (sharding === undefined || sharding.spansPods || assignsGpus(container)) return;
     const { tensor, devices, text } = sharding;
     const used = Math.max(tensor, devices ?? tensor);
@@ -143,6 +145,28 @@ function checkTraining(container: Container, { workload, podSet, document, repor
   const span = found && spanOfWords(document, container, found.words);
   if (found === undefined || span === undefined) return false;
   report({ message: `${found.problem}: training does not start`, span });
+  return true;
+}
+
+/** More ranks or other GPUs than the container has, by Triton's launcher for TensorRT-LLM or by the files of its models. */
+function checkTriton(container: Container, gpus: number, context: PodSetContext): boolean {
+  const { workload, podSet, document, crossReferences, report } = context;
+  if (assignsGpus(container) || hasRun(workload.manifest) || mayUseOtherGpus(container)) return false;
+  const ranks = tritonRanks(container);
+  const place = ranks && spanOfWords(document, container, ranks.words);
+  if (ranks !== undefined && ranks.count > gpus && place !== undefined) {
+    report({ message: mismatch(ranks.text, ranks.count, gpus, 'the container'), span: place });
+    return true;
+  }
+  const model = tritonModels(container, podSet, workload, crossReferences).find(
+    ({ lastGpu }) => Number(lastGpu) >= gpus,
+  );
+  if (model === undefined) return false;
+  const own = gpus === 1 ? 'the only GPU of the container is 0' : `the container's ${gpus} GPUs are 0 to ${gpus - 1}`;
+  report({
+    message: `${shorten(model.file, 60)} places an instance on GPU ${model.lastGpu}, but ${own}: Triton does not load the model`,
+    span: requestSpan(container.accelerators, container),
+  });
   return true;
 }
 
