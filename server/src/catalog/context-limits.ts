@@ -32,6 +32,8 @@ const ownLengths: ReadonlyMap<string, readonly (readonly [beginning: string, len
     [
       ['vicuna-7b-v1.5', 4096],
       ['vicuna-13b-v1.5', 4096],
+      ['vicuna-7b-v1.3', 2048],
+      ['vicuna-13b-v1.3', 2048],
     ],
   ],
   [
@@ -48,6 +50,8 @@ const ownLengths: ReadonlyMap<string, readonly (readonly [beginning: string, len
       ['Llama-2-', 4096],
       ['Meta-Llama-3-8B', 8192],
       ['Meta-Llama-3.1-8B', 131072],
+      ['Hermes-2-Pro-Mistral-7B', 32768],
+      ['Hermes-2-Pro-Llama-3-8B', 8192],
     ],
   ],
   [
@@ -57,7 +61,13 @@ const ownLengths: ReadonlyMap<string, readonly (readonly [beginning: string, len
       ['granite-3.0-8b-', 4096],
     ],
   ],
-  ['bigcode', [['starcoder2-', 16384]]],
+  [
+    'bigcode',
+    [
+      ['starcoder2-', 16384],
+      ['starcoder', 8192],
+    ],
+  ],
   [
     'deepseek-ai',
     [
@@ -93,6 +103,10 @@ const ownLengths: ReadonlyMap<string, readonly (readonly [beginning: string, len
     [
       ['Qwen2-VL-', 32768],
       ['Qwen2.5-VL-', 128000],
+      ['Qwen2-0.5B-Instruct', 32768],
+      ['Qwen2-1.5B-Instruct', 32768],
+      ['Qwen2-7B-Instruct', 32768],
+      ['Qwen2-72B-Instruct', 32768],
     ],
   ],
   [
@@ -102,6 +116,7 @@ const ownLengths: ReadonlyMap<string, readonly (readonly [beginning: string, len
       ['Phi-3.5-mini-', 131072],
       ['Phi-3-mini-128k-', 131072],
       ['Phi-3-medium-4k-', 4096],
+      ['DialoGPT-', 1024],
     ],
   ],
   [
@@ -110,6 +125,10 @@ const ownLengths: ReadonlyMap<string, readonly (readonly [beginning: string, len
       ['bge-small-en-v1.5', 512],
       ['bge-base-en-v1.5', 512],
       ['bge-large-en-v1.5', 512],
+      ['bge-reranker-base', 514],
+      ['bge-reranker-large', 514],
+      ['bge-m3', 8194],
+      ['bge-reranker-v2-m3', 8194],
     ],
   ],
   [
@@ -118,6 +137,7 @@ const ownLengths: ReadonlyMap<string, readonly (readonly [beginning: string, len
       ['e5-small-v2', 512],
       ['e5-base-v2', 512],
       ['e5-large-v2', 512],
+      ['multilingual-e5-', 514],
     ],
   ],
   [
@@ -136,8 +156,30 @@ const ownLengths: ReadonlyMap<string, readonly (readonly [beginning: string, len
       ['Llama-2-13B-chat-', 4096],
       ['Llama-2-70B-Chat-', 4096],
       ['zephyr-7B-beta-', 32768],
+      ['Mistral-7B-', 32768],
+      ['Mixtral-8x7B-', 32768],
+      ['CodeLlama-7B-', 16384],
+      ['CodeLlama-13B-', 16384],
+      ['CodeLlama-34B-', 16384],
     ],
   ],
+  ['distilbert', [['distilgpt2', 1024]]],
+  ['eleutherai', [['gpt-neox-20b', 2048]]],
+  ['databricks', [['dolly-v2-', 2048]]],
+  ['huggingfacetb', [['SmolLM-', 2048]]],
+  ['google', [['gemma-1.1-', 8192]]],
+  ['teknium', [['OpenHermes-2.5-Mistral-7B', 32768]]],
+  ['neuralmagic', [['Meta-Llama-3-', 8192]]],
+  ['redhatai', [['Meta-Llama-3-', 8192]]],
+  [
+    'casperhansen',
+    [
+      ['llama-3-8b-instruct', 8192],
+      ['llama-3-70b-instruct', 8192],
+    ],
+  ],
+  ['stabilityai', [['stablelm-2-', 4096]]],
+  ['sentence-transformers', [['all-MiniLM-L6-v2', 512]]],
 ]);
 
 /** Copies with scaled positions, and files whose own header has the length. */

@@ -204,18 +204,21 @@ function idleFlag({ idle = [] }: Relations, flags: ReadonlyMap<string, Flag>): F
 }
 
 /**
- * A batch that cannot hold the longest request. Before 0.8, vLLM splits prompts only with `--enable-chunked-prefill`, or if requests may exceed
- * 32,768 tokens. https://github.com/vllm-project/vllm/blob/v0.6.3/vllm/config.py
+ * A batch that cannot hold the longest request, whose prompt is not split. Before 0.8, vLLM splits prompts only with `--enable-chunked-prefill`, or if requests may exceed
+ * 32,768 tokens, and since 0.15 always unless a flag turns it off.
+ * https://github.com/vllm-project/vllm/blob/v0.6.3/vllm/config.py https://github.com/vllm-project/vllm/pull/33109
  */
 function smallBatch(flags: ReadonlyMap<string, Flag>, container: Container): FlagConflict | undefined {
   const [flag, length] = ['max-num-batched-tokens', 'max-model-len'].map((name) => flags.get(name));
   const release = serverRelease(container);
   const isWritten = [flag, length].every((one) => /^\d{1,6}$/.test(one?.value ?? ''));
   const mayChunk = flags.has('enable-chunked-prefill') || container.env.some(({ name }) => name === 'VLLM_USE_V1');
-  if (flag === undefined || !isWritten || mayChunk || release === undefined || !isBefore(release, [0, 8, 0]))
-    return undefined;
+  if (flag === undefined || !isWritten || mayChunk || release === undefined) return undefined;
   const [most, needed] = [Number(flag.value), Number(length?.value)];
-  if (most >= needed || needed > 32768) return undefined;
+  if (most >= needed) return undefined;
+  if (flags.has('no-enable-chunked-prefill') && !isBefore(release, [0, 15, 0]))
+    return { flag, problem: `${most} must not be below --max-model-len ${needed} with --no-enable-chunked-prefill` };
+  if (!isBefore(release, [0, 8, 0]) || needed > 32768) return undefined;
   return { flag, problem: `${most} must not be below --max-model-len ${needed} without --enable-chunked-prefill` };
 }
 

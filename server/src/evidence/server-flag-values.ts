@@ -115,7 +115,10 @@ export const vllmValues: ValueChecks = new Map([
     (value) => (/^\d{1,4}$/.test(value) && value !== '1' && Number(value) % 8 > 0 ? 'a multiple of 16' : undefined),
   ],
   ...checked('cpu-offload-gb swap-space', plainNumber),
-  ...checked('hf-overrides kv-transfer-config speculative-config mm-processor-kwargs override-generation-config', json),
+  ...checked(
+    'rope-scaling hf-overrides kv-transfer-config speculative-config mm-processor-kwargs override-generation-config',
+    json,
+  ),
   ...checked('max-model-len max-num-seqs max-num-batched-tokens', wholeNumber),
   ...checked('tensor-parallel-size pipeline-parallel-size data-parallel-size', count),
 ]);

@@ -101,6 +101,7 @@ const ofTei = others(
     'model-id': 'model model-name model-path',
     'max-batch-tokens': 'max-num-batched-tokens max-batch-total-tokens',
     'max-concurrent-requests': 'max-num-seqs',
+    'max-client-batch-size': 'max-batch-size batch-size',
     hostname: 'host',
   }),
   teiValues,

@@ -283,6 +283,9 @@ function publishedIn(
       ? `in FP8 needs compute capability ${least.toFixed(1)}, but the ${has}`
       : undefined;
   }
+  // https://github.com/vllm-project/vllm/blob/v0.11.0/vllm/model_executor/layers/quantization/mxfp4.py
+  const isMxfp4 = format === 'mxfp4' || (format === null && named.shape.format === 'mxfp4-experts');
+  if (isMxfp4 && capability < 8 && minor <= 11) return `in MXFP4 needs compute capability 8.0, but the ${has}`;
   const isAuto = dtype === null || dtype === 'auto';
   const isOpen = format !== null || flags === undefined || !isAuto || minor > 8 || capability >= 8;
   return isOpen || !inBfloat16.test(name)

@@ -97,7 +97,7 @@ export default defineRule({
     const isField = container.image === undefined && container.command.length === 0;
     const model = served?.model?.value ?? (isField ? servedModel(container, context.workload).model?.name : undefined);
     const problem =
-      compressed(model) ??
+      compressed(method, model) ??
       mismatch(method, model) ??
       tooOld(flag.value.toLowerCase(), method, container, context.podSet) ??
       otherFormat(flag.value.toLowerCase(), served?.dtype?.value, container);
@@ -115,7 +115,7 @@ export default defineRule({
       const at = getIn(config, 'engine_kwargs', 'quantization');
       const value = asText(at) ?? '';
       const method = methods[value.toLowerCase()];
-      const problem = method && (compressed(model) ?? mismatch(method, model));
+      const problem = method && (compressed(method, model) ?? mismatch(method, model));
       if (at !== undefined && problem !== undefined && !isTemplated(at))
         report({ message: `quantization ${value} ${problem}: vLLM does not start`, span: spanOf(at) });
     }
@@ -164,9 +164,10 @@ const methods = tableOf<Method>([
   ['gguf', 'gguf'],
   ['fp8', 'fp8'],
   ['bitsandbytes', 'bitsandbytes'],
+  ['compressed-tensors', 'compressed-tensors'],
 ]);
 
-type Method = 'awq' | 'gptq' | 'gguf' | 'fp8' | 'bitsandbytes';
+type Method = 'awq' | 'gptq' | 'gguf' | 'fp8' | 'bitsandbytes' | 'compressed-tensors';
 
 /** Formats by the word in a name. Whether the last ones have a method of their own or that of a compressor is unknown, but they are none of the above. */
 const named = tableOf<string>([
@@ -193,6 +194,10 @@ function mismatch(method: Method, model: string | undefined): string | undefined
   const [organization = '', name, ...more] = model.split('/');
   const words = wordsOf(model);
   const own = words.flatMap((word) => named[word] ?? []);
+  // Its files hold weights of most formats, and their names state those.
+  if (method === 'compressed-tensors' && own.some((one) => !/^(?:GGUF|bitsandbytes)$/.test(one))) return undefined;
+  if (method === 'compressed-tensors' && /auto-?round/i.test(model))
+    return `does not match ${shorten(model, 48)}, a model in AutoRound format`;
   if (words.includes(method) || own.some((one) => one.toLowerCase() === method)) return undefined;
   const other = own[0] ?? publishedFormat(model);
   if (other !== undefined && other.toLowerCase() !== method)
@@ -224,8 +229,9 @@ const firstPublishers = /^(?:openai|deepseek-ai|moonshotai|MiniMaxAI|mistralai|X
 /** Names that llm-compressor's users give to its results, which have a format of their own. https://github.com/vllm-project/llm-compressor */
 const byCompressor = /(?:[-_.]FP8[-_]dynamic|[-_.]quantized\.w\d+a\d+)$/i;
 
-function compressed(model: string | undefined): string | undefined {
-  if (model === undefined || !byCompressor.test(model) || /[{$<]/.test(model)) return undefined;
+function compressed(method: Method, model: string | undefined): string | undefined {
+  if (method === 'compressed-tensors' || model === undefined || !byCompressor.test(model) || /[{$<]/.test(model))
+    return undefined;
   return `does not match ${shorten(model, 48)}, a model in compressed-tensors format`;
 }
 
