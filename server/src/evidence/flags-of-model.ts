@@ -1,9 +1,12 @@
 import type { NamedModel } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Flag } from '../command/flags.ts';
+import { estimateOn } from '../memory/fit.ts';
 import { weightsSize } from '../memory/weights.ts';
 import { knownModel, type ServedModel } from '../model/served-model.ts';
+import type { Container, PodSet } from '../model/workload.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { type NamedDevices, namedDevices } from './layers-on-cpu.ts';
 import { valueNeeded } from './server-flags.ts';
 
 /** A flag of a model server that does not suit the model that it serves. */
@@ -31,8 +34,13 @@ export function repeatedLists(program: string, flags: readonly Flag[]): readonly
 }
 
 /** The flags that need another model: parallel experts of a dense model, and the parser of another family's tool calls. */
-export function unfitFlags(served: ServedModel, flags: readonly Flag[]): readonly UnfitFlag[] {
-  const part = partOfLayers(served, flags);
+export function unfitFlags(
+  served: ServedModel,
+  flags: readonly Flag[],
+  container: Container,
+  podSet: PodSet,
+): readonly UnfitFlag[] {
+  const part = partOfLayers(served, flags, namedDevices(container, podSet));
   if (part !== undefined) return [part];
   const known = knownModel(served);
   if (known?.basis !== 'name' || known.shape.kind !== 'language' || !isRepository.test(served.name)) return [];
@@ -55,29 +63,37 @@ function denseExperts(
 }
 
 /**
- * Layers that llama.cpp leaves on the CPU, although the whole model fits on any GPU.
+ * Layers that llama.cpp leaves on the CPU, although the whole model fits on any GPU, or on the ones that the manifest names.
  * https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, 2026-11-30
  */
-function partOfLayers(served: ServedModel, flags: readonly Flag[]): UnfitFlag | undefined {
+function partOfLayers(
+  served: ServedModel,
+  flags: readonly Flag[],
+  devices: NamedDevices | undefined,
+): UnfitFlag | undefined {
   const flag = flags.find(({ name }) => /^(?:n-gpu-layers|gpu-layers|ngl)$/.test(name));
   const layers = knownModel(served)?.shape.layers ?? 0;
-  const gib = weightsSize(served.name)?.gib ?? Number.POSITIVE_INFINITY;
   const isWritten = flag?.dynamic === false && flag.isVariable !== true && /^[1-9]\d?$/.test(flag.value ?? '');
-  if (
-    flag === undefined ||
-    served.engine !== 'llama-cpp' ||
-    !isWritten ||
-    gib > smallGiB ||
-    Number(flag.value) >= layers
-  )
+  if (flag === undefined || served.engine !== 'llama-cpp' || !isWritten || Number(flag.value) >= layers)
     return undefined;
+  const gib = weightsSize(served.name)?.gib ?? Number.POSITIVE_INFINITY;
+  const whole = devices && served.open.length === 0 ? estimateOn({ ...served, gpuLayers: layers }, devices) : null;
+  const isRoomy = whole !== null && devices !== undefined && whole.neededGiB < devices.eachGiB * roomy;
+  if (gib > smallGiB && !isRoomy) return undefined;
+  const where =
+    gib > smallGiB && devices !== undefined
+      ? `${devices.count === 1 ? 'the' : `${devices.count} ×`} ${devices.gpu.name}`
+      : 'any GPU';
   const rest = layers - Number(flag.value);
-  const message = `${flag.word.text.split('=', 1)[0]} ${flag.value} leaves ${rest} of ${layers} layers on the CPU, although the ${gib.toFixed(1)} GiB of weights fit on any GPU`;
+  const message = `${flag.word.text.split('=', 1)[0]} ${flag.value} leaves ${rest} of ${layers} layers on the CPU, although the ${gib.toFixed(1)} GiB of weights fit on ${where}`;
   return { flag, message, severity: 'info', value: '99' };
 }
 
 /** With its cache, a model of this size fits on GPUs with 6 GiB. */
 const smallGiB = 3;
+
+/** The part of a GPU's memory that the estimate may take, so that the model certainly fits. */
+const roomy = 0.8;
 
 interface Family {
   /** The beginnings of the names of its tuned models and their quantized copies, without the organization. */

@@ -23,20 +23,33 @@ export interface PartlyOnCpu {
 
 /** The largest model that is pulled into an Ollama, if its weights alone exceed the GPUs that the manifest names. */
 export function partlyOnCpu(container: Container, workload: Workload, podSet: PodSet): PartlyOnCpu | undefined {
-  const [request, ...others] = knownRequests(container);
-  if (request === undefined || others.length > 0 || isExempt(workload) || container.type !== 'app') return undefined;
-  if (request.form !== 'whole' || mayBeCompleted(workload) || hasRun(workload.manifest)) return undefined;
+  const [request] = knownRequests(container);
+  if (request === undefined || isExempt(workload) || container.type !== 'app') return undefined;
+  if (mayBeCompleted(workload) || hasRun(workload.manifest)) return undefined;
   const name = modelsOfOllama(container, podSet)?.model ?? servedByOllama(container, workload);
-  if (name === undefined || spansPods(workload) || mayUseOtherGpus(container)) return undefined;
+  const devices = namedDevices(container, podSet);
+  if (name === undefined || devices === undefined || spansPods(workload) || mayUseOtherGpus(container))
+    return undefined;
+  const weightsGiB = modelByName(name)?.basis === 'name' ? (weightsSize(name)?.gib ?? 0) : 0;
+  return weightsGiB > devices.eachGiB * devices.count * margin
+    ? { name, weightsGiB, request, devices, gpu: devices.gpu }
+    : undefined;
+}
+
+/** GPUs of which the manifest names the model. */
+export interface NamedDevices extends Devices {
+  readonly gpu: GpuModel;
+}
+
+/** The whole GPUs of a container, if the manifest names their model. */
+export function namedDevices(container: Container, podSet: PodSet): NamedDevices | undefined {
+  const [request, ...others] = knownRequests(container);
+  if (request === undefined || others.length > 0 || request.form !== 'whole') return undefined;
   const inPod = acceleratorByName(podSet.accelerators, request.resource);
   const gpu = gpus.get(inPod?.model ?? '');
   const isGuess = inPod?.modelFrom === 'config' || inPod?.modelFrom === 'hint' || inPod?.modelHint !== undefined;
   const devices = isGuess ? null : requestedDevices(inPod, request);
-  if (devices === null || devices.count === 0 || gpu === undefined) return undefined;
-  const weightsGiB = modelByName(name)?.basis === 'name' ? (weightsSize(name)?.gib ?? 0) : 0;
-  return weightsGiB > devices.eachGiB * devices.count * margin
-    ? { name, weightsGiB, request, devices, gpu }
-    : undefined;
+  return devices === null || devices.count === 0 || gpu === undefined ? undefined : { ...devices, gpu };
 }
 
 function servedByOllama(container: Container, workload: Workload): string | undefined {

@@ -229,9 +229,9 @@ function reportFlags(program: string, words: readonly Word[], container: Contain
 
 /** Reports the flags of a server that its model does not suit. */
 function reportUnfit(container: Container, program: string, flags: readonly Flag[], context: PodSetContext): void {
-  const { workload, document, report } = context;
+  const { workload, podSet, document, report } = context;
   const served = mayGetMore(container, workload) ? null : servedModel(container, workload).model;
-  const unfit = served === null ? [] : unfitFlags(served, flags);
+  const unfit = served === null ? [] : unfitFlags(served, flags, container, podSet);
   const lines = [...container.command, ...container.args];
   for (const { flag, message, severity, value } of [...repeatedLists(program, flags), ...unfit]) {
     const word = flag.valueWord ?? flag.word;
