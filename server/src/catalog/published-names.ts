@@ -1,3 +1,5 @@
+import { wordSet } from './word-patterns.ts';
+
 /** A name under which its organization has published no model that servers can load. */
 export interface UnpublishedName {
   /** The name that is most likely meant. */
@@ -98,7 +100,7 @@ export function unpublishedName(name: string): UnpublishedName | undefined {
     if (written === undefined || sizes.includes(Number(written))) continue;
     const size = nearest(Number(written), sizes);
     const sized = size === undefined ? undefined : own.replace(written, String(size));
-    return { meant: sized && `${prefix}${completed(owner, sized) ?? sized}`, isOtherFormat: false };
+    return { meant: sized && `${prefix}${completed(owner, sized) ?? inOwnCase(owner, sized)}`, isOtherFormat: false };
   }
   if (formats.some(([publisher, pattern]) => publisher === owner && pattern.test(own)))
     return { meant: undefined, isOtherFormat: false };
@@ -110,7 +112,17 @@ export function unpublishedName(name: string): UnpublishedName | undefined {
 /** A name with the words that those of its organization have; undefined if it has them, or others. */
 function completed(owner: string, own: string): string | undefined {
   const ending = endings.find(([publisher, pattern]) => publisher === owner && pattern.test(own));
-  return ending && own.replace(ending[1], ending[2]);
+  return ending && inOwnCase(owner, own.replace(ending[1], ending[2]));
+}
+
+/** Meta's names as it writes them: `Meta-Llama-3-8B-Instruct`, `Llama-2-7b-chat-hf`. */
+function inOwnCase(owner: string, own: string): string {
+  if (owner !== 'meta-llama') return own;
+  const words = own.replace(
+    /\b(?:meta|llama|instruct|vision|guard)\b/gi,
+    (word) => `${word[0]?.toUpperCase()}${word.slice(1).toLowerCase()}`,
+  );
+  return words.replace(/(\d)b\b/gi, `$1${/^Llama-2-/.test(words) ? 'b' : 'B'}`);
 }
 
 /** The sizes of complete series in Ollama's library. https://ollama.com/library */
@@ -142,8 +154,26 @@ const ollamaSizes: ReadonlyMap<string, readonly number[]> = new Map([
   ['deepseek-r1', [1.5, 7, 8, 14, 32, 70, 671]],
 ]);
 
-/** Whether a model of Ollama's library has no such size. Undefined for those that exist or may exist. */
+/** The organizations of Hugging Face whose models Ollama's library has under names of its own. */
+const hubOwners = wordSet('meta-llama qwen google mistralai microsoft deepseek-ai openai codellama');
+
+/** A name in the form of Hugging Face: `llama3.1-8b`, `meta-llama/Llama-3.1-8B-Instruct`. */
+const hubForm =
+  /^(?:([\w-]+)\/)?(?:meta-)?([a-z][a-z\d.-]*?)-(\d+(?:\.\d+)?)b(?:-(?:instruct|chat|it|hf|v\d[\d.]*))*(?::latest)?$/;
+
+/** A name of Ollama's library in the form of Hugging Face: there, the size is the tag. */
+function nameOfHub(name: string): UnpublishedName | undefined {
+  const [, owner, written = '', size = ''] = hubForm.exec(name.toLowerCase()) ?? [];
+  const family = written.replace(/-(?=\d)/g, '');
+  const sizes = ollamaSizes.get(family);
+  if (sizes === undefined || (owner !== undefined && !hubOwners.has(owner))) return undefined;
+  return { meant: sizes.includes(Number(size)) ? `${family}:${size}b` : undefined, isOtherFormat: false };
+}
+
+/** Whether Ollama's library has no model of such a name or size. Undefined for those that exist or may exist. */
 export function unpublishedTag(name: string): UnpublishedName | undefined {
+  const ofHub = nameOfHub(name);
+  if (ofHub !== undefined) return ofHub;
   const [, family = '', written = ''] = /^(?:library\/)?([a-z][\w.-]*):([\d.]+)b(?:-[\w.-]+)?$/.exec(name) ?? [];
   const sizes = ollamaSizes.get(family);
   if (sizes === undefined || sizes.includes(Number(written))) return undefined;

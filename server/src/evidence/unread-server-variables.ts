@@ -8,6 +8,7 @@ import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { mayHaveVariables } from './launch.ts';
+import { outdatedVariables } from './outdated-variables.ts';
 import { isBefore, isOllama, serverRelease } from './server-release.ts';
 import { unreadByImage } from './unread-by-image.ts';
 import { listedOllamaModels, type UnreadByOllama, unreadByOllama } from './unread-ollama.ts';
@@ -57,7 +58,10 @@ export function unreadServerVariables(
       fixes: () => (isPlain ? [fix(`Add ${word}`, 'unsafe', addItem(document, container.at, 'args', word))] : []),
     };
   });
-  return [...ofOllama, ...folder, ...cache, ...ofImage, ...ofVllm];
+  const outdated = outdatedVariables(container).map(
+    ({ problem, at }): UnreadServerVariable => ({ severity: 'warning', message: problem, span: nameSpan(at) }),
+  );
+  return [...ofOllama, ...folder, ...cache, ...ofImage, ...ofVllm, ...outdated];
 }
 
 /** Names of models, or several folders, in the place of the one folder. */
