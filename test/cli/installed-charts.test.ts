@@ -152,6 +152,18 @@ data:
     cards: 4
 `;
 
+test('a HelmRelease is changed after its chart, by all of its renderers: 4 × 0.9776', async () => {
+  const patches = [
+    '[{op: replace, path: /spec/replicas, value: 4}]',
+    '{spec: {template: {spec: {nodeSelector: {node.kubernetes.io/instance-type: g6.2xlarge}}}}}',
+    '{spec: {replicas: 9}}',
+  ].map((patch, index) => `{target: {kind: Deployment, name: ${index < 2 ? 'rank' : 'other'}}, patch: "${patch}"}`);
+  const renderers = `  postRenderers: [{kustomize: {patches: [${patches[0]}]}}, {kustomize: {patches: [${patches.slice(1)}]}}]\n`;
+  expect(await costs({ 'flux/rank.yaml': release(`  values: {replicas: 2}\n${renderers}`) })).toEqual([
+    'flux/rank.yaml search 3.91',
+  ]);
+});
+
 test('a HelmRelease has values of a ConfigMap in its file, below its own: 3 × 4.6016', async () => {
   const text = `${configMap('rank-values')}---\n${mapped()}`;
   expect(await costs({ 'clusters/a/rank.yaml': text })).toEqual(['clusters/a/rank.yaml search 13.80']);
@@ -334,6 +346,19 @@ describe('a kustomization inflates a chart', () => {
       'prod/values.yaml': 'replicas: 5\ncards: 4\n',
     };
     expect(await costs(files)).toEqual(['prod/kustomization.yaml search 9.20']);
+  });
+
+  test('with its patches, a file and a text, and its replicas: 3 × 2/4 of g6.12xlarge', async () => {
+    const patch = 'target: {kind: Deployment, name: rank}, patch: "[{op: replace, path: /spec/replicas, value: 7}]"';
+    const files = {
+      'prod/kustomization.yaml': `${kustomization('    valuesInline: {cards: 2}\n')}patches: [{${patch}}, {path: nodes.yaml}]\nreplicas: [{name: rank, count: 3}]\n`,
+      'prod/nodes.yaml': `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: rank}
+spec: {template: {spec: {nodeSelector: {node.kubernetes.io/instance-type: g6.12xlarge}}}}
+`,
+    };
+    expect(await costs(files)).toEqual(['prod/kustomization.yaml search 6.90']);
   });
 
   test.each([

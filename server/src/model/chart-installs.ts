@@ -2,6 +2,7 @@ import { asBoolean, asText, type Cursor, getIn, isTemplated, items, rootCursor }
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import { checkLimits, parseDocument } from '../yaml/parse.ts';
 import { listedApplications } from './application-sets.ts';
+import { type Kustomization, kustomizationAt } from './kustomize/kustomization.ts';
 import { groupOf, lowerManifests } from './manifest.ts';
 import type { Manifest } from './workload.ts';
 
@@ -16,6 +17,8 @@ export interface ChartInstall {
   readonly namespace: string | null;
   /** The name of the release, with which charts make the names of their objects. */
   readonly release: string | null;
+  /** What kustomize changes in the objects of the chart, in this order. */
+  readonly changes: readonly Kustomization[];
   /** Where the workloads are shown. */
   readonly at: YamlNode;
 }
@@ -45,9 +48,20 @@ const marks =
   /^[ \t-]*["']?kind["']?:[ \t]*["']?(?:Application(?:Set)?|HelmRelease|Kustomization)\b|^(?:releases|helmCharts):/m;
 
 /** Identifies an install with what it reads, wherever it is in its file. */
-export function installKey({ chart, from, layers, namespace }: ChartInstall): string {
+export function installKey({ chart, from, layers, namespace, changes }: ChartInstall): string {
   const read = layers.filter((layer) => !('values' in layer));
-  return JSON.stringify([chart, from, read, read.some((layer) => 'configMap' in layer) ? namespace : null]);
+  return JSON.stringify([
+    chart,
+    from,
+    read,
+    patchFiles(changes),
+    read.some((layer) => 'configMap' in layer) ? namespace : null,
+  ]);
+}
+
+/** The files of the patches of kustomizations, as written. */
+export function patchFiles(changes: readonly Kustomization[]): readonly string[] {
+  return changes.flatMap(({ patches }) => patches.flatMap(({ path }) => path ?? []));
 }
 
 /** The installs of a document whose values are all known or in a ConfigMap: none from a Secret, an environment or a template. */
@@ -69,6 +83,7 @@ export function chartInstalls(document: YamlDocument): readonly ChartInstall[] {
 function kustomizeInstalls(root: Cursor): readonly ChartInstall[] {
   const home = getIn(root, 'helmGlobals', 'chartHome');
   const folder = home === undefined ? 'charts' : plainText(home);
+  const changes = [kustomizationAt(root)];
   return items(getIn(root, 'helmCharts')).flatMap((chart) => {
     const name = plainText(getIn(chart, 'name'));
     if (folder === undefined || name === undefined || getIn(chart, 'repo') !== undefined) return [];
@@ -82,6 +97,7 @@ function kustomizeInstalls(root: Cursor): readonly ChartInstall[] {
     return install(`${folder}/${name}`, 'file', [...layers, ...(inline === undefined ? [] : [{ values: inline }])], {
       namespace: plainText(getIn(chart, 'namespace') ?? getIn(root, 'namespace')) ?? null,
       release: plainText(getIn(chart, 'releaseName')) ?? null,
+      changes,
       at: chart.node,
     });
   });
@@ -158,9 +174,14 @@ function fluxInstalls({ root, namespace }: Manifest): readonly ChartInstall[] {
   const [own, target] = [getIn(root, 'metadata', 'name'), getIn(spec, 'targetNamespace')].map(plainText);
   const prefixed = own !== undefined && target !== undefined ? `${target}-${own}` : own;
   const release = getIn(spec, 'releaseName');
+  const changes = items(getIn(spec, 'postRenderers')).flatMap((renderer) => {
+    const kustomize = getIn(renderer, 'kustomize');
+    return kustomize === undefined ? [] : [kustomizationAt(kustomize)];
+  });
   return install(plainText(getIn(chart, 'chart')), 'repository', [...files, ...maps, ...(values ? [{ values }] : [])], {
     namespace: target ?? namespace,
     release: (release === undefined ? prefixed : plainText(release)) ?? null,
+    changes,
     at: root.node,
   });
 }
@@ -199,10 +220,12 @@ function install(
   chart: string | undefined,
   from: ChartInstall['from'],
   layers: readonly (InstallLayer | undefined)[],
-  rest: Pick<ChartInstall, 'namespace' | 'release' | 'at'>,
+  rest: Pick<ChartInstall, 'namespace' | 'release' | 'at'> & Partial<Pick<ChartInstall, 'changes'>>,
 ): readonly ChartInstall[] {
   const known = layers.filter((layer) => layer !== undefined);
-  return chart === undefined || known.length < layers.length ? [] : [{ chart, from, layers: known, ...rest }];
+  return chart === undefined || known.length < layers.length
+    ? []
+    : [{ chart, from, layers: known, changes: [], ...rest }];
 }
 
 function plainText(cursor: Cursor | undefined): string | undefined {

@@ -14,6 +14,7 @@ import { kindsFor } from './kinds/object-kinds.ts';
 import { amongBuilt } from './kustomize/among-built.ts';
 import type { Built } from './kustomize/build.ts';
 import type { BuiltObject, SourceFile } from './kustomize/built-object.ts';
+import { changedObject } from './kustomize/changed-object.ts';
 import type { PatchTarget } from './kustomize/kustomization.ts';
 import { emptyMap, external, mergeStrategic } from './kustomize/merge.ts';
 import { patched, withLastPatch } from './kustomize/patches.ts';
@@ -47,6 +48,8 @@ export interface InstalledChart extends ChartRelease {
   readonly files: ReadonlyMap<string, SourceFile>;
   /** The texts of values that the install reads from ConfigMaps, by `JSON.stringify` of the layer. */
   readonly maps: ReadonlyMap<string, string>;
+  /** The files of patches, by their paths as written. */
+  readonly patches: ReadonlyMap<string, SourceFile>;
   /** Its Chart.yaml. */
   readonly file: SourceFile;
 }
@@ -249,7 +252,7 @@ function readingsOfChart(
 /** The templates of a chart with its values and all those that an install names. */
 function readingsOfInstall(
   install: ChartInstall,
-  { values, templates, helpers, files, maps, file }: InstalledChart,
+  { values, templates, helpers, files, maps, patches, file }: InstalledChart,
 ): readonly Reading[] {
   const ofChart = values && chartValues('values.yaml', values.text)?.root;
   const layers = install.layers.flatMap((layer) => {
@@ -259,11 +262,12 @@ function readingsOfInstall(
   });
   const [first, ...rest] = ofChart === undefined ? layers : [ofChart, ...layers];
   const merged = rest.reduce((below, layer) => mergeStrategic(below, layer, false), first ?? emptyMap);
-  const { namespace, release } = install;
+  const { namespace, release, changes } = install;
   const named = { release, file, helpers: helpers && helpersIn(helpers) };
   return documentsOf({ templates, helpers }, merged).flatMap(({ made, readWith, uri, filled }) => {
-    const shown = placed(made, install.at);
-    const identity = { ...(namespace !== null && { namespace }), ...installedName(made, merged, named) };
+    const own = installedName(made, merged, named);
+    const shown = placed(changedObject(made, own.name, changes, patches), install.at);
+    const identity = { ...(namespace !== null && { namespace }), ...own };
     return shown === undefined ? [] : [{ root: shown, readWith, uri, identity, ...filled }];
   });
 }

@@ -1,6 +1,6 @@
 import type { ChartPlace } from '../config/chart-places.ts';
 import { foldersAbove, isWithin, normalizeUri } from '../config/places.ts';
-import { type ChartInstall, chartInstalls, installKey, type MapLayer } from '../model/chart-installs.ts';
+import { type ChartInstall, chartInstalls, installKey, type MapLayer, patchFiles } from '../model/chart-installs.ts';
 import type { SourceFile } from '../model/kustomize/built-object.ts';
 import { resolvePath } from '../model/kustomize/paths.ts';
 import { once } from '../model/once.ts';
@@ -40,7 +40,7 @@ export async function relatedToInstalls(
 
 async function installedChart(
   uri: string,
-  { chart, from, layers, namespace }: ChartInstall,
+  { chart, from, layers, namespace, changes }: ChartInstall,
   read: Read,
   { reaches, list }: Required<ChartReader>,
 ): Promise<InstalledChart | undefined> {
@@ -66,8 +66,14 @@ async function installedChart(
       if (layered === undefined && !layer.optional) return undefined;
       if (layered !== undefined) files.set(layer.file, layered);
     }
+    const patches = new Map<string, SourceFile>();
+    for (const path of patchFiles(changes)) {
+      const place = resolvePath(`${root}/`, path);
+      const patch = place !== undefined && reaches(place) ? await read(place) : undefined;
+      if (patch !== undefined) patches.set(path, patch);
+    }
     const helpers = await read(`${folder}/templates/_helpers.tpl`);
-    return { values: await read(`${folder}/values.yaml`), templates, helpers, files, maps, file };
+    return { values: await read(`${folder}/values.yaml`), templates, helpers, files, maps, patches, file };
   }
   return undefined;
 }
