@@ -93,17 +93,22 @@ function withName(pool: NodePool, key: string): NodePool {
 /** The pool of an object: its nodes are in `spec`, or under `template` in Cluster API and OpenShift. */
 function poolByFields({ root, name }: Manifest): NodePool | undefined {
   const spec = getIn(root, 'spec');
+  const region = getIn(root, 'metadata', 'annotations', regionOfController);
+  const place = region === undefined ? [] : [['region', fieldOf(region)] as const];
   const nodes = getIn(spec, 'template', 'spec');
   const fields = [spec, nodes].map((at) => (at === undefined ? new Map<string, Field>() : fieldOf(at)));
   const [outer, inner] = fields;
   if (!isFields(outer) || !isFields(inner)) return undefined;
   return poolInFields(
     nodes === undefined
-      ? withCount(outer)
+      ? new Map([...place, ...withCount(outer)])
       : new Map([...outer].filter(([key]) => key === 'replicas').concat([...inner])),
     name,
   );
 }
+
+/** Where a controller of AWS makes what an object describes. https://aws-controllers-k8s.github.io/community/docs/user-docs/multi-region-resource-management */
+const regionOfController = 'services.k8s.aws/region';
 
 /** The pools of an object that offer only nodes with accelerators. Pools that may also start CPU nodes are excluded. */
 export function gpuPools(manifest: Manifest): readonly GpuPool[] {
