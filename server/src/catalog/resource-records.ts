@@ -15,7 +15,8 @@ export interface AcceleratorResource {
 /** One unit of a counter. */
 export type CounterUnit =
   | { readonly of: 'memory'; readonly mebibytes: number }
-  | { readonly of: 'memory'; readonly share: number }
+  /** `total`: of all devices: 200 are two cards. */
+  | { readonly of: 'memory'; readonly share: number; readonly total?: true }
   /** `alone`: without a memory request, the device has no other tenant or any number of them; 100 units are a whole device. */
   | { readonly of: 'compute'; readonly share: number; readonly alone?: true };
 
@@ -118,6 +119,17 @@ const plugins: readonly Plugin[] = [
     names: [
       ['tencent.com/vcuda-core', 'percent', cardPercent],
       ['tencent.com/vcuda-memory', 'memory', mebibytes(256)],
+    ],
+  },
+  {
+    vendor: 'nvidia',
+    // koordinator.sh/docs/user-manuals/fine-grained-device-scheduling, seen in a public text (2026-11-30)
+    names: [
+      ['koordinator.sh/gpu', 'percent', cardPercent],
+      ['koordinator.sh/gpu-core', 'percent', cardPercent],
+      ['koordinator.sh/gpu-memory-ratio', 'percent', { of: 'memory', share: 0.01, total: true }],
+      // In bytes.
+      ['koordinator.sh/gpu-memory', 'memory'],
     ],
   },
   {

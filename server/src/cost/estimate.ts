@@ -1,5 +1,5 @@
 import { gpus, priceSource } from '../catalog/index.ts';
-import { isRequested } from '../model/accelerators.ts';
+import { isCounter, isRequested } from '../model/accelerators.ts';
 import { plus, product } from '../model/count.ts';
 import { isOneCard } from '../model/named-models.ts';
 import { runLength } from '../model/run-length.ts';
@@ -106,10 +106,10 @@ export function inheritedBy(podSets: readonly PodSet[]): readonly Assumption[] {
   return podSets.flatMap(({ inherited }) => inherited.map((one) => ({ kind: 'inherited', ...one }) as const));
 }
 
-/** The accelerators that a pod uses. Excludes an explicit 0, and counters of memory and percent, which only refine others. */
+/** The accelerators that a pod uses. Excludes an explicit 0, and counters, which only refine others, unless they state the share of a card. */
 export function acceleratorsOf(podSet: PodSet): readonly PodAccelerator[] {
   return podSet.accelerators.filter(
-    (one) => isRequested(one) && one.devices !== 0 && one.form !== 'memory' && one.form !== 'percent',
+    (one) => isRequested(one) && one.devices !== 0 && (one.devices !== null || !isCounter(one)),
   );
 }
 

@@ -8,6 +8,11 @@ export function isRequested(one: AcceleratorRequest | PodAccelerator): boolean {
   return ('perPod' in one ? one.perPod : one.count) !== 0;
 }
 
+/** Whether a resource counts the memory or the cores of virtual GPUs, not devices. */
+export function isCounter({ form }: Pick<AcceleratorRequest | PodAccelerator, 'form'>): boolean {
+  return form === 'memory' || form === 'percent';
+}
+
 /** Whether a container, a pod or an object requests accelerators. */
 export function requestsAccelerators(holder: Holder): boolean {
   if ('podSets' in holder) return holder.podSets.some((podSet) => requestsAccelerators(podSet));

@@ -1,4 +1,5 @@
 import { asText, type Cursor, getIn, isTemplated, type Located } from '../yaml/cursor.ts';
+import { isCounter } from './accelerators.ts';
 import { countIn } from './count.ts';
 import { type CrossReferences, noCrossReferences } from './cross-references.ts';
 import { lookUp } from './manifest.ts';
@@ -88,11 +89,6 @@ function cardsApart(
   const fractions = isFraction ? (countIn(lookUp(annotations, 'gpu-fraction-num-devices')?.value) ?? 0) : 0;
   const cards = Math.max(fractions, ...counts);
   return cards > 1 ? { cards } : {};
-}
-
-/** Whether a resource is the size of each virtual GPU. */
-function isCounter({ form }: Container['accelerators'][number]): boolean {
-  return form === 'memory' || form === 'percent';
 }
 
 function amountsIn(resources: Cursor | undefined): Record<'requests' | 'limits', Cursor | undefined> {

@@ -207,17 +207,22 @@ export function virtualShare(
   let memory: number | null = null;
   let compute = 0;
   let cards: number | null = null;
+  let isKnown = true;
   for (const { resource, perPod } of counters) {
     const unit = acceleratorResource(resource)?.unit;
+    if (perPod === null) isKnown = false;
     if (unit === undefined || perPod === null) continue;
     if (unit.of === 'compute') {
       compute = perPod * unit.share;
       if (unit.alone === true) cards = compute;
-    } else if ('share' in unit) memory = perPod * unit.share;
-    else memory ??= memoryShare(perPod * unit.mebibytes, candidates);
+    } else if ('share' in unit) {
+      memory = perPod * unit.share;
+      if (unit.total === true) cards = Math.max(cards ?? 0, memory);
+    } else memory ??= memoryShare(perPod * unit.mebibytes, candidates);
   }
   // Several cards are whole ones, so their memory does not matter.
   if (cards !== null && cards >= 1) return cards;
+  if (!isKnown) return null;
   if (memory === null || !Number.isFinite(memory)) return cards;
   return Math.min(1, Math.max(memory, compute));
 }

@@ -5,7 +5,7 @@ import { formatCount, formatNumber, plural } from '../../cost/money.ts';
 import { mostAtOnce, rangeOf, timesCount } from '../../cost/range.ts';
 import { requestedWords } from '../../cost/requested-words.ts';
 import type { Range } from '../../cost/types.ts';
-import { isRequested } from '../../model/accelerators.ts';
+import { isCounter, isRequested } from '../../model/accelerators.ts';
 import { plus } from '../../model/count.ts';
 import { times } from '../../model/kinds/pod-sets.ts';
 import { cardsOfMachines } from '../../model/machine-terms.ts';
@@ -57,7 +57,15 @@ export function perPodOf({ perPod, between }: PodAccelerator): Count {
 export function requestedDevices(podSet: PodSet): readonly PodAccelerator[] {
   const requested = podSet.accelerators.filter(isRequested);
   const devices = requested.filter(({ form }) => form === 'whole' || form === 'mig' || form === 'shared');
-  return devices.length > 0 ? devices : requested.slice(0, 1);
+  return devices.length > 0 ? devices : requested.slice(0, 1).map(asCards);
+}
+
+/** A counter that states the share of cards, as these cards. */
+function asCards(one: PodAccelerator): PodAccelerator {
+  const { devices } = one;
+  return devices === null || !isCounter(one)
+    ? one
+    : { ...one, perPod: devices, form: Number.isInteger(devices) ? 'whole' : 'shared' };
 }
 
 /** The workloads of a file that request an accelerator and run on their own or have a price per replica, each with its document. */

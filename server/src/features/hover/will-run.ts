@@ -1,3 +1,4 @@
+import { acceleratorResource } from '../../catalog/index.ts';
 import { gpusOf } from '../../cost/estimate.ts';
 import { formatCount, plural } from '../../cost/money.ts';
 import { modelName } from '../../cost/requested-words.ts';
@@ -60,6 +61,7 @@ function deviceNames(podSet: PodSet): string {
 }
 
 function partName({ kind, name }: RequestedResource): string {
-  if (kind === 'resource') return name;
+  const counted = kind === 'resource' ? acceleratorResource(name)?.form : 'memory';
+  if (counted !== 'memory' && counted !== 'percent') return name;
   return kind === 'deviceClass' ? `${name} device` : 'shared GPU';
 }
