@@ -233,7 +233,34 @@ test.each(['', '.'])(
   },
 );
 
+test('an ApplicationSet installs a chart for each pair of a matrix of lists: 2 × 0.8048 and 2 × 2 × 0.8048', async () => {
+  const text = `apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: rank}
+spec:
+  generators:
+    - matrix:
+        generators:
+          - list: {elements: [{count: "1"}, {count: "2"}]}
+          - list: {elements: [{team: north}, {team: south}]}
+  template:
+    spec:
+      destination: {namespace: "{{team}}-{{count}}"}
+      source: {repoURL: "https://git.example.com/platform.git", path: charts/rank, helm: {parameters: [{name: replicas, value: "{{count}}"}]}}
+`;
+  expect(await costs({ 'apps/rank.yaml': text })).toEqual([
+    'apps/rank.yaml north-1 0.80',
+    'apps/rank.yaml south-1 0.80',
+    'apps/rank.yaml north-2 1.61',
+    'apps/rank.yaml south-2 1.61',
+  ]);
+});
+
 test.each([
+  [
+    'a matrix with another generator',
+    applicationSet('- matrix: {generators: [{list: {elements: [{stage: test, count: 1}]}}, {clusters: {}}]}'),
+  ],
   ['elements that lack a value', applicationSet('- list: {elements: [{stage: test}]}')],
   ['placeholders of the other syntax', applicationSet(stages, '.').replace('goTemplate: true', 'goTemplate: false')],
   ['another generator', applicationSet(`${stages}\n    - git: {directories: [{path: "apps/*"}]}`)],
