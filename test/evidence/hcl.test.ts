@@ -65,6 +65,15 @@ test.each([
     // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
     { name: { template: '${var.spot}', choice: ['a', 'b'] }, next: 'c' },
   ],
+  [
+    'types = var.spot ? ["a", "b"] : ["c"]\nmore = var.spot ? ["a"] : []\nnext = "d"',
+    {
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
+      types: { template: '${var.spot}', choice: [['a', 'b'], ['c']] },
+      more: null,
+      next: 'd',
+    },
+  ],
   ['types = concat(["a"], var.more)\nnext = "c"', { types: null, next: 'c' }],
   ['text = <<-EOT\n  machine_type = "x"\n  EOT\nnext = "c"', { text: null, next: 'c' }],
 ])('%j', (text, expected) => {

@@ -9,7 +9,7 @@ export interface Template {
   /** Instead of a field that is missing: `lookup(each.value, "max", 3)`. */
   readonly unset?: string;
   /** What a condition makes of true and false. */
-  readonly choice?: readonly [yes: string, no: string];
+  readonly choice?: readonly [yes: string | readonly string[], no: string | readonly string[]];
   /** The condition is whether the text is this one, or another. */
   readonly compared?: { readonly value: string; readonly isEqual: boolean };
   /** What a condition makes of an unknown text. */

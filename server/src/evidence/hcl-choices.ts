@@ -17,18 +17,24 @@ export function choiceAt(tokens: readonly Token[], at: number): (Choice & { read
   const colon = start + 1 + (yes?.length ?? 0);
   const no = isMark(tokens[colon], ':') ? resultAt(tokens, colon + 1) : undefined;
   if (yes === undefined || no === undefined) return undefined;
+  // The texts of lists matter where neither is empty: `? ["g5.xlarge"] : ["m5.large"]`.
+  const isBoth = yes.items !== undefined && no.items !== undefined;
   return {
-    choice: [yes.text, no.text],
+    choice: isBoth ? [yes.items, no.items] : [yes.text, no.text],
     ...(compared && { compared }),
     length: colon + 1 + no.length - at,
   };
 }
 
-/** A result, as a text. Of a list or a mapping, only whether it is empty matters. */
-function resultAt(
-  tokens: readonly Token[],
-  at: number,
-): { readonly text: string; readonly length: number } | undefined {
+/** A result of a condition. `items`: of a list of texts. */
+interface Result {
+  readonly text: string;
+  readonly items?: readonly string[];
+  readonly length: number;
+}
+
+/** A result, as a text. Of other lists and mappings, only whether they are empty matters. */
+function resultAt(tokens: readonly Token[], at: number): Result | undefined {
   const first = tokens[at];
   if (isLiteral(first)) return { text: first.text, length: 1 };
   if (!isMark(first, '[') && !isMark(first, '{')) return undefined;
@@ -37,7 +43,11 @@ function resultAt(
     if (kind !== 'mark') continue;
     if ('[{('.includes(text)) open += 1;
     if (']})'.includes(text)) open -= 1;
-    if (open === 0) return { text: index === 1 ? emptyList : someList, length: index + 1 };
+    if (open > 0) continue;
+    const within = tokens.slice(at + 1, at + index).filter((one) => one.kind !== 'line' && !isMark(one, ','));
+    const items =
+      isMark(first, '[') && within.length > 0 && within.every(isLiteral) ? within.map((one) => one.text) : [];
+    return { text: index === 1 ? emptyList : someList, ...(items.length > 0 && { items }), length: index + 1 };
   }
   return undefined;
 }
