@@ -304,6 +304,25 @@ export function partlyFilled(template: string, values: TerraformValues): string 
   });
 }
 
+/**
+ * The text of a here-document with the values that are known, also as the functions `jsonencode`, `yamlencode` and `join` write them. The rest stays.
+ */
+export function filledDocument(text: string, values: TerraformValues): string {
+  const encoded = text.replace(encodedValue, (whole, encode: string | undefined, separator = ',', name: string) => {
+    const value = valueNamed(name, values);
+    const items = [value].flat();
+    const isKnown = items.every((item) => typeof item === 'string');
+    if (encode === undefined)
+      return isKnown && Array.isArray(value) ? items.join(separator.replace(/\\(.)/g, '$1')) : whole;
+    return isKnown ? JSON.stringify(value) : whole;
+  });
+  return partlyFilled(encoded, values);
+}
+
+/** `${jsonencode(var.types)}`, `${join("\", \"", local.zones)}`. */
+const encodedValue =
+  /(?<!\$)\$\{\s{0,9}(?:(jsonencode|yamlencode)|join)\(\s{0,9}(?:"((?:[^"\\]|\\.){0,20})"\s{0,9},\s{0,9})?((?:var|local)(?:\.[\w-]{1,60}){1,3})\s{0,9}\)\s{0,9}\}/g;
+
 function lengthOf(value: Field): string | null {
   if (Array.isArray(value)) return String(value.length);
   return isFields(value) ? String(value.size) : null;

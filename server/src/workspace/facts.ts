@@ -72,6 +72,7 @@ import type { OverlayFacts } from './overlay-facts.ts';
 import { flavorTaints, isClosed, queueCapacity, quotasOfDevices } from './queue-facts.ts';
 import { llmFacts, seenDevice, servingFacts, trainingFacts } from './runtime-facts.ts';
 import { stepFacts } from './step-facts.ts';
+import type { TerraformManifest } from './terraform-manifests.ts';
 
 /** The facts about an object for the objects that reference it, by purpose. */
 export type Facts =
@@ -100,6 +101,8 @@ export type Facts =
   | { readonly type: 'poolSize'; readonly facts: PoolSize }
   | { readonly type: 'machines'; readonly facts: Machines }
   | { readonly type: 'terraform'; readonly facts: TerraformBlock }
+  /** Objects in a file of Terraform, among which are pools that the values of its folder complete. */
+  | { readonly type: 'poolTemplate'; readonly facts: TerraformManifest }
   | { readonly type: 'regions'; readonly facts: readonly TerraformRegion[] }
   | { readonly type: 'values'; readonly facts: TerraformStatements }
   | { readonly type: 'model'; readonly facts: NamedModel }

@@ -20,6 +20,7 @@ import type { CloudSign } from '../model/cloud-sign.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { factsAs } from './named.ts';
 import { terraformKind, terraformRegionKind, terraformValuesKind } from './terraform.ts';
+import { poolsWith } from './terraform-manifests.ts';
 import { folderAt, folderOf, terragruntFiles } from './terragrunt-files.ts';
 import { anyObject, type Found, type Workspace } from './workspace.ts';
 
@@ -56,6 +57,8 @@ interface TerraformCopy {
 export function terraformPools({ key, object }: Found, folders: TerraformFolders): readonly NodePool[] {
   const block = factsAs(object, 'terraform');
   const folder = folderOf(key);
+  const template = factsAs(object, 'poolTemplate');
+  if (template) return folders.copiesOf(folder).flatMap(({ values }) => poolsWith(template, values));
   if (block && folders.isTemplate(folder, block.block)) return [];
   if (block?.local !== undefined && folders.isCopied(folder, block.local)) return [];
   if (!block || folders.isModule(folder, block.parent)) return [];

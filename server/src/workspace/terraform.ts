@@ -5,7 +5,7 @@ import type { Facts } from './facts.ts';
 import { kindsIn, namesIn } from './kinds.ts';
 import { describesModel, isModelConfig, modelConfigKind, summarizeModelConfig } from './model-configs.ts';
 import { type DocumentSummary, type FileSummary, type ObjectSummary, summarizeText } from './summary.ts';
-import { manifestTexts } from './terraform-manifests.ts';
+import { isPoolTemplate, manifestsIn } from './terraform-manifests.ts';
 
 /** Files of Terraform have no positions. */
 const nowhere = { start: 0, end: 0 };
@@ -44,7 +44,10 @@ function terraformKinds(name: string, text: string): ReadonlySet<string> {
     ...(namesMachines(text) ? [terraformKind] : []),
     ...(statesRegions(text) ? [terraformRegionKind] : []),
     ...(statesValues(text) ? [terraformValuesKind] : []),
-    ...manifestTexts(text).flatMap((manifest) => [...kindsIn(manifest)]),
+    ...manifestsIn(text).flatMap((manifest) => [
+      ...kindsIn(manifest.text),
+      ...(isPoolTemplate(manifest) ? [terraformKind] : []),
+    ]),
   ]);
 }
 
@@ -62,17 +65,22 @@ function summarizeTerraform(file: string, text: string, options: Options): FileS
   const kinds = terraformKinds(file, text);
   const regions = kinds.has(terraformRegionKind) ? terraformRegions(text) : [];
   const blocks = kinds.has(terraformKind) ? terraformBlocks(text, file) : [];
-  const manifests = isVariables(file) || isTerragrunt(file) ? [] : manifestTexts(text);
+  const manifests = isVariables(file) || isTerragrunt(file) ? [] : manifestsIn(text);
   const values = kinds.has(terraformValuesKind) ? [terraformStatements(text, file)] : [];
   const objects = [
     ...blocks.map((facts) => object(terraformKind, facts.block, { type: 'terraform', facts })),
     ...(regions.length === 0 ? [] : [object(terraformRegionKind, '', { type: 'regions', facts: regions })]),
     ...values.map((facts) => object(terraformValuesKind, '', { type: 'values', facts })),
-    ...manifests.flatMap((manifest) =>
-      summarizeText(manifest, options)
-        .objects()
-        .map((one) => ({ ...one, span: nowhere })),
-    ),
+    ...manifests.flatMap((manifest) => {
+      const isTemplate = isPoolTemplate(manifest);
+      const factsOf = (one: ObjectSummary) => (isTemplate && one.facts()?.type === 'pools' ? null : one.facts());
+      return [
+        ...summarizeText(manifest.text, options)
+          .objects()
+          .map((one) => ({ ...one, span: nowhere, facts: () => factsOf(one) })),
+        ...(isTemplate ? [object(terraformKind, '', { type: 'poolTemplate', facts: manifest })] : []),
+      ];
+    }),
   ];
   return { kinds, objects: () => objects, references: () => [] };
 }
