@@ -52,6 +52,15 @@ describe('the cost of a run', () => {
     expect(lensOf(job('activeDeadlineSeconds: 7200'))).toBe('$5.67/h on demand · $2.46/h spot · at most $11.34 in 2 h');
   });
 
+  test('the deadline of a pod bounds each round of a job: 5 pods of which 2 run at once have 3', () => {
+    const text = job('parallelism: 2\n  completions: 5').replace(
+      'restartPolicy',
+      'activeDeadlineSeconds: 3600\n      restartPolicy',
+    );
+    expect(lensOf(text)).toBe('$11.34/h on demand · $4.92/h spot · at most $34.03 in 3 h');
+    expect(lensOf(text.replace('completions: 5', 'completions: 2'))).toMatch(/at most \$11\.34 in 60 min$/);
+  });
+
   test('a JobSet ends with the last of its jobs with GPUs, unless it starts again', () => {
     const jobSet = (policy: string, deadline: string) => `apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet

@@ -111,10 +111,19 @@ function activeDeadline({ manifest, podSets }: Workload, job: Cursor | undefined
   const spec = getIn(manifest.root, 'spec');
   const jobs = items(getIn(spec, 'replicatedJobs'));
   if (jobs.length > 0) return deadlineOfJobs(jobs, podSets, getIn(spec, 'failurePolicy', 'maxRestarts'));
-  const pods = kindOf(manifest).runsSteps ? [getIn(spec, 'workflowSpec')] : podSets.map(({ pod }) => pod);
-  const owners = [job, spec, getIn(spec, 'runPolicy'), getIn(spec, 'jobTemplate'), ...pods];
-  const written = owners.flatMap((owner) => countIn(asText(getIn(owner, 'activeDeadlineSeconds'))) ?? []);
+  const secondsIn = (owner: Cursor | undefined) => countIn(asText(getIn(owner, 'activeDeadlineSeconds'))) ?? [];
+  const { runsSteps } = kindOf(manifest);
+  const owners = [job, spec, getIn(spec, 'runPolicy'), getIn(spec, 'jobTemplate')];
+  const ofRun = [...owners, ...(runsSteps ? [getIn(spec, 'workflowSpec')] : [])].flatMap(secondsIn);
+  const ofPods = runsSteps ? [] : podSets.flatMap(({ pod }) => secondsIn(pod)).map((one) => one * roundsOf(job));
+  const written = [...ofRun, ...ofPods];
   return written.length === 0 ? null : Math.min(...written);
+}
+
+/** How often a Job replaces all pods that run at once by the next ones: each has its own deadline. */
+function roundsOf(job: Cursor | undefined): number {
+  const [completions, parallelism] = ['completions', 'parallelism'].map((key) => countIn(asText(getIn(job, key))));
+  return Math.max(1, Math.ceil((completions ?? 1) / Math.max(1, parallelism ?? 1)));
 }
 
 /** The longest deadline of the jobs of a JobSet with devices, if all of them have one, and none starts again or waits for another. */
