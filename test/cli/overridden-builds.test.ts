@@ -114,7 +114,36 @@ test.each([
   expect(rows).toEqual([`clusters/a/apps.yaml null/chat ${amount}`]);
 });
 
+const settings = (data: string, name = 'settings') => `apiVersion: v1
+kind: ConfigMap
+metadata: {name: ${name}, namespace: flux-system}
+data: ${data}
+`;
+
 test.each([
+  ['of a ConfigMap', '{substituteFrom: [{kind: ConfigMap, name: settings}]}', '2.41'],
+  [
+    'of its own before those',
+    '{substitute: {RANK_PODS: "5"}, substituteFrom: [{kind: ConfigMap, name: settings}]}',
+    '4.02',
+  ],
+  [
+    'of the last ConfigMap',
+    '{substituteFrom: [{kind: ConfigMap, name: settings}, {kind: ConfigMap, name: more}]}',
+    '3.22',
+  ],
+])('Flux replaces variables %s', async (_, postBuild, amount) => {
+  const files = {
+    'clusters/a/apps.yaml': flux(`  postBuild: ${postBuild}\n`),
+    'clusters/a/settings.yaml': settings('{RANK_PODS: "3", CARD_MACHINE: g6.xlarge}'),
+    'clusters/more.yaml': settings('{RANK_PODS: "4"}', 'more'),
+    'clusters/b/settings.yaml': settings('{RANK_PODS: "9"}'),
+  };
+  expect(await costs({ ...withVariables, ...files })).toEqual([`clusters/a/apps.yaml null/chat ${amount}`]);
+});
+
+test.each([
+  ['of a ConfigMap that is elsewhere', withVariables, '{substituteFrom: [{kind: ConfigMap, name: settings}]}'],
   ['that may be in a Secret', withVariables, '{substitute: {OTHER: x}, substituteFrom: [{kind: Secret, name: s}]}'],
   [
     'of names',

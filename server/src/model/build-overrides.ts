@@ -1,8 +1,9 @@
-import { asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import { tableOf } from '../yaml/table.ts';
 import { listedApplications } from './application-sets.ts';
 import { groupOf, lowerManifests } from './manifest.ts';
+import type { Manifest } from './workload.ts';
 
 /** What an object of Argo CD or Flux changes in a kustomization of the project that it installs. */
 export interface BuildOverride {
@@ -20,8 +21,12 @@ export interface BuildOverride {
 /** Variables by name. */
 export interface BuildVariables {
   readonly known: readonly (readonly [name: string, value: string])[];
+  /** The ConfigMaps that have others, the first ones of which are replaced by the next. Those that may be missing are `optional`. */
+  readonly maps: readonly { readonly name: string; readonly optional: boolean }[];
   /** There are none but these: others have their defaults. */
   readonly isComplete: boolean;
+  /** The namespace of the ConfigMaps. */
+  readonly namespace: string | null;
 }
 
 /** Identifies an override with what it builds, wherever it is in its file. */
@@ -41,7 +46,7 @@ export function buildOverrides(document: YamlDocument): readonly BuildOverride[]
       case 'argoproj.io/ApplicationSet':
         return listedApplications(manifest, document).flatMap((made) => ofArgo(made, at));
       case 'kustomize.toolkit.fluxcd.io/Kustomization':
-        return ofFlux(root, at);
+        return ofFlux(manifest, at);
       default:
         return [];
     }
@@ -82,15 +87,20 @@ function ofArgo(root: Cursor, at: YamlNode): readonly BuildOverride[] {
 }
 
 /** https://fluxcd.io/flux/components/kustomize/kustomizations/ */
-function ofFlux(root: Cursor, at: YamlNode): readonly BuildOverride[] {
+function ofFlux({ root, namespace }: Manifest, at: YamlNode): readonly BuildOverride[] {
   const spec = getIn(root, 'spec');
   const after = getIn(spec, 'postBuild');
   const known = entries(getIn(after, 'substitute')).flatMap((entry) => {
     const value = plainText(entry);
     return value === undefined ? [] : [[keyOf(entry), value] as const];
   });
-  const isComplete = getIn(after, 'substituteFrom') === undefined;
-  const variables = known.length === 0 ? undefined : { known, isComplete };
+  const sources = items(getIn(after, 'substituteFrom'));
+  const maps = sources.flatMap((source) => {
+    const name = asText(getIn(source, 'kind')) === 'ConfigMap' ? plainText(getIn(source, 'name')) : undefined;
+    return name === undefined ? [] : [{ name, optional: asBoolean(getIn(source, 'optional')) === true }];
+  });
+  const isComplete = maps.length === sources.length;
+  const variables = known.length + maps.length === 0 ? undefined : { known, maps, isComplete, namespace };
   const path = plainText(getIn(spec, 'path'));
   return override(path, spec, plainText(getIn(spec, 'targetNamespace')) ?? null, at, variables);
 }

@@ -1,12 +1,12 @@
 import type { ChartPlace } from '../config/chart-places.ts';
 import { foldersAbove, isWithin, normalizeUri } from '../config/places.ts';
-import { type ChartInstall, chartInstalls, installKey, type MapLayer, patchFiles } from '../model/chart-installs.ts';
+import { type ChartInstall, chartInstalls, installKey, patchFiles } from '../model/chart-installs.ts';
 import type { SourceFile } from '../model/kustomize/built-object.ts';
 import { resolvePath } from '../model/kustomize/paths.ts';
 import { once } from '../model/once.ts';
 import { type InstalledChart, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
-import { asText, type Cursor, getIn, isTemplated, items, rootCursor } from '../yaml/cursor.ts';
 import { checkLimits, parseYaml } from '../yaml/parse.ts';
+import { textInMap } from './near-maps.ts';
 import { overriddenBuilds } from './overridden-builds.ts';
 
 type Read = (uri: string) => Promise<SourceFile | undefined>;
@@ -32,7 +32,7 @@ export async function relatedToInstalls(
     const found = installs.has(key) ? undefined : await installedChart(uri, install, read, { reaches, list });
     if (found !== undefined) installs.set(key, found);
   }
-  const builds = await overriddenBuilds(uri, documents, read, reaches);
+  const builds = await overriddenBuilds(uri, documents, read, { reaches, list });
   return installs.size === 0 && Object.keys(builds).length === 0
     ? noRelatedFiles
     : { ...(installs.size > 0 && { installs }), ...builds };
@@ -76,68 +76,6 @@ async function installedChart(
     return { values: await read(`${folder}/values.yaml`), templates, helpers, files, maps, patches, file };
   }
   return undefined;
-}
-
-/** ConfigMaps are in the file of their release, in its folder, or in the folder above. */
-const foldersOfMaps = 2;
-
-/** The text under a key of a ConfigMap; undefined if the key is missing or several ConfigMaps have that name. */
-async function textInMap(
-  uri: string,
-  layer: MapLayer,
-  namespace: string | null,
-  read: Read,
-  { reaches, list }: Required<ChartReader>,
-): Promise<string | undefined> {
-  const folders = foldersAbove(uri).slice(0, foldersOfMaps).filter(reaches);
-  for (const place of [uri, ...folders]) {
-    const uris = place === uri ? [uri] : (await list(place, maxMapFiles)).filter(reaches);
-    const found = (await Promise.all(uris.map(read))).flatMap((file) =>
-      file?.text.includes(layer.configMap) ? mapsIn(file, layer, namespace) : [],
-    );
-    const [first, ...others] = found;
-    if (first === undefined) continue;
-    if (others.length > 0) return undefined;
-    if (typeof first === 'string') return first;
-    return reaches(first.file) ? (await read(first.file))?.text : undefined;
-  }
-  return undefined;
-}
-
-/** More files than a folder of releases has. */
-const maxMapFiles = 200;
-
-/** The texts of a ConfigMap in a file, and the files from which a kustomization makes one. */
-function mapsIn(
-  { uri, text }: SourceFile,
-  { configMap, key }: MapLayer,
-  namespace: string | null,
-): readonly (string | { readonly file: string })[] {
-  if (checkLimits(text) !== null) return [];
-  const isHere = (at: Cursor) => {
-    const own = asText(getIn(at, 'namespace'));
-    return asText(getIn(at, 'name')) === configMap && (own === undefined || namespace === null || own === namespace);
-  };
-  return parseYaml(text).documents.flatMap((document): readonly (string | { readonly file: string })[] => {
-    if (document.root === null) return [];
-    const root = rootCursor(document.root);
-    if (asText(getIn(root, 'kind')) === 'ConfigMap') {
-      const metadata = getIn(root, 'metadata');
-      const value = getIn(root, 'data', key);
-      const written = isTemplated(value) ? undefined : asText(value);
-      return metadata !== undefined && isHere(metadata) && written !== undefined ? [written] : [];
-    }
-    const folder = uri.slice(0, uri.lastIndexOf('/') + 1);
-    return items(getIn(root, 'configMapGenerator'))
-      .filter(isHere)
-      .flatMap((generator) =>
-        items(getIn(generator, 'files')).flatMap((one) => {
-          const [name = '', file = name] = (asText(one) ?? '').split('=');
-          const place = resolvePath(folder, file);
-          return name.slice(name.lastIndexOf('/') + 1) === key && place !== undefined ? [{ file: place }] : [];
-        }),
-      );
-  });
 }
 
 /** More templates than any chart has. */

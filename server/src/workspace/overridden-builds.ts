@@ -14,6 +14,7 @@ import { kustomizationNames } from '../model/kustomize/kustomization.ts';
 import { resolvePath } from '../model/kustomize/paths.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { type MapReader, textsInMap } from './near-maps.ts';
 
 type Read = (uri: string) => Promise<SourceFile | undefined>;
 
@@ -22,12 +23,13 @@ export async function overriddenBuilds(
   uri: string,
   documents: readonly YamlDocument[],
   read: Read,
-  reaches: (uri: string) => boolean,
+  reader: MapReader,
 ): Promise<Pick<RelatedFiles, 'overridden' | 'included' | 'installed'>> {
+  const { reaches } = reader;
   const overridden = new Map<string, Built>();
   for (const one of documents.flatMap(buildOverrides)) {
     const key = overrideKey(one);
-    const built = overridden.has(key) ? undefined : await builtWith(uri, one, read, reaches);
+    const built = overridden.has(key) ? undefined : await builtWith(uri, one, read, reader);
     if (built !== undefined) overridden.set(key, built);
   }
   const unchanged = new Set(documents.flatMap(unchangedBuilds));
@@ -63,12 +65,13 @@ async function kustomizationIn(
 /** The objects of the kustomization in the nearest folder with the path, as an overlay of it builds them. */
 async function builtWith(
   uri: string,
-  { path, changes, variables }: BuildOverride,
+  { path, changes, variables: named }: BuildOverride,
   read: Read,
-  reaches: (uri: string) => boolean,
+  reader: MapReader,
 ): Promise<Built | undefined> {
-  const kustomization = await kustomizationIn(uri, path, read, reaches);
+  const kustomization = await kustomizationIn(uri, path, read, reader.reaches);
   if (kustomization === undefined) return undefined;
+  const variables = named && (await withMaps(uri, named, read, reader));
   // A folder that no project has.
   const overlay = kustomization.uri.replace(/[^/]*$/, '.gpulint/kustomization.yaml');
   const text = JSON.stringify({ resources: ['..'], ...changes });
@@ -82,6 +85,19 @@ async function builtWith(
     return filled.text === source.text ? source : { uri: source.uri, text: filled.text };
   });
   return files && isChanged ? buildObjects(overlay, files) : undefined;
+}
+
+/** The variables with those of ConfigMaps, which the object's own replace; incomplete if one of them is not here. */
+async function withMaps(uri: string, named: BuildVariables, read: Read, reader: MapReader): Promise<BuildVariables> {
+  const known = new Map<string, string>();
+  let { isComplete } = named;
+  for (const { name, optional } of named.maps) {
+    const texts = await textsInMap(uri, name, named.namespace, read, reader);
+    for (const [key, text] of texts ?? []) known.set(key, text);
+    isComplete &&= texts !== undefined || optional;
+  }
+  for (const [key, text] of named.known) known.set(key, text);
+  return { ...named, known: [...known], isComplete };
 }
 
 /**
