@@ -42,6 +42,21 @@ test.each([
   ['resource "a" "b"\n  c = 1\n}\n', 'resour | The block resource has no {; add it at the end of this line'],
   ['a { b = 1 } c { d = 1 }\n', 'c { d  | A line break is missing after the } of the block above'],
   ['a = 1 b = 2\n', 'b = 2\n | A line break is missing before b'],
+  ['a = "C:\\lab"\n', '\\lab"\n | Unknown escape \\l; write \\\\ for a backslash'],
+  ['a {\n  b = 1,\n}\n', ',\n}\n | Fields of a block have no comma after them; remove it'],
+  ['a = b ?\n  "c" : "d"\n', '?\n  "c | A value goes on in the next line only in brackets; put it in ( )'],
+  ['a = b +\n  c\n', '+\n  c\n | A value goes on in the next line only in brackets; put it in ( )'],
+  ['a = b\n  ? "c"\n  : "d"\n', '? "c"\n | A line cannot begin with ?; put the value that it continues in ( )'],
+  ['a {\n  b ["c"]\n}\n', 'b ["c" | b has no =; write it before the value'],
+  ['a {\n  b  var.c\n}\n', 'b  var | b has no =; write it before the value'],
+  ['a { b "c" }\n', 'b "c"  | b has no value; write = and a value, or a block'],
+  ['a {\n  b = 1}\n', '}\n | A line break is missing before this }'],
+  ['a {\n  b {\n    c = 1\n  }}\n', '}\n | A line break is missing before this }'],
+  ['a = {\n  b = \n  c = 1\n}\n', '= \n  c | No value after =; write one'],
+  ['a = {\n  b =\n}\n', '=\n}\n | No value after =; write one'],
+  ['a = [{ b = "c" d = 1 }]\n', 'd = 1  | Missing comma before d'],
+  ['a = { "b" "c" }\n', '"c" }\n | Missing = or comma before this text'],
+  ['a = {\n  b {\n    c = 1\n  }\n}\n', '{\n     | Missing = before this {'],
   ['a { b = 1\n  c = 2\n}\n', 'b = 1\n | A line break is missing between { and b, or the } after its value'],
 ])('%j has an error', (text, expected) => {
   expect(found(text)).toBe(expected);
@@ -58,6 +73,9 @@ test.each([
   // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
   'a = <<EOT\n{ " ${b}\n resource "x" "y" {\nEOT\nc = <<-E\n  "\n  E\n',
   'a = b == c ? 1 : 2\nd = b >= 3\ne = { for k, v in f : k => v if v != null }\n',
+  'a = "\\n\\t\\u00e9\\"\\\\d"\nb = c.*.d\ne = f[*].*\ng = h(\n  i ?\n  j :\n  k,\n)\nl = [\n  m,\n  n\n]\n',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
+  'a = { for b in c : b => d... if e }\nf = [for g, h in { i = 1 } : "${g}=${h}" if h != 2]\nj { k = 1 }\nl = {\n  m =\n    { n = 1 }\n}\n',
   'a = (\n  b ||\n  c\n)\nlocals {\n  d = {\n    e =\n      1\n  }\n}\n',
   'a = {{ b }}\n{% if c %}\nd = 1\n{% endif %}\n',
   'resource "a" "b" {\r\n  c = "d"\r\n}\r\n',

@@ -1,3 +1,4 @@
+import { shorten } from '../yaml/shorten.ts';
 import { endLine, type HclProblem, markIn, newBody, type Statement, wordIn } from './hcl-statements.ts';
 import { opensTopLevel } from './hcl-tokens.ts';
 
@@ -46,7 +47,14 @@ export function hclProblem(text: string): HclProblem | undefined {
     if (/\s/.test(char)) {
       if (char === '\u00a0') return { message: 'Non-breaking space (U+00A0); use a plain space', at };
       const isLine = char === '\n' && (inner === undefined || inner.isBlock);
-      if (isLine && before === '=') return { message: 'No value after =; write one', at: lastMark(text, at) };
+      if (
+        char === '\n' &&
+        before === '=' &&
+        (isLine || (inner?.mark === '{' && nextField.test(text.slice(at, at + 200))))
+      )
+        return { message: 'No value after =; write one', at: lastMark(text, at) };
+      if (char === '\n' && body?.part === 'value' && /[-?:+/%<>&|!]/.test(before))
+        return { message: continued, at: last };
       const unfinished = char === '\n' && body !== undefined ? endLine(body, text, at) : undefined;
       if (unfinished !== undefined) return unfinished;
       if (isLine) before = '\n';
@@ -81,7 +89,9 @@ export function hclProblem(text: string): HclProblem | undefined {
     if (isNew) return unclosed(open);
     const found = wordAt(text, at);
     if (found !== '') {
-      const problem = body && wordIn(body, found, at, before);
+      const problem = body
+        ? wordIn(body, found, at, before)
+        : top && secondWord(text, at, found, { before, last, lastWord }, inner);
       if (problem !== undefined) return problem;
       at += found.length;
       lastWord = found;
@@ -116,11 +126,16 @@ export function hclProblem(text: string): HclProblem | undefined {
   return open.length === 0 ? undefined : unclosed(open);
 }
 
+const continued = 'A value goes on in the next line only in brackets; put it in ( )';
+
 const otherTemplate = /\{[{%]|<%/;
 
 function isAfterBlock(before: string): boolean {
   return !/[=:,(?[]/.test(before) || before === '';
 }
+
+/** The start of the next field, or the end of the object: a value may begin on its own line. */
+const nextField = /^\s*(?:\}|(?:[\w-]+|"[\w./-]+")[ \t]*=(?![=>]))/;
 
 /** A name or a number at an offset; empty for anything else. */
 function wordAt(text: string, at: number): string {
@@ -130,11 +145,33 @@ function wordAt(text: string, at: number): string {
 
 const word = /[\p{L}\p{N}_](?:[\p{L}\p{N}_-]|\.(?=\d))*/uy;
 
+/** Where code is, behind what. */
+interface Behind {
+  readonly before: string;
+  readonly last: number;
+  readonly lastWord: string;
+}
+
+/** A word on the line of the value before it, in brackets: neither a comma nor an operator is between them. */
+function secondWord(
+  text: string,
+  at: number,
+  word: string,
+  { before, last, lastWord }: Behind,
+  inner: Open | undefined,
+): HclProblem | undefined {
+  if (inner === undefined || inner.mark === '${' || keyword.test(word) || keyword.test(lastWord)) return undefined;
+  if (!/[\p{L}\p{N}_"\])}]/u.test(before) || text.slice(last + 1, at).includes('\n')) return undefined;
+  return { message: `Missing comma before ${shorten(word)}`, at };
+}
+
+const keyword = /^(?:for|in|if)$/;
+
 /** What no value has: other quotes, or two values without a comma between them. */
 function valueProblem(
   text: string,
   at: number,
-  { before, last, lastWord }: { readonly before: string; readonly last: number; readonly lastWord: string },
+  { before, last, lastWord }: Behind,
   inner: Open | undefined,
 ): HclProblem | undefined {
   const char = text.charAt(at);
@@ -143,9 +180,13 @@ function valueProblem(
     return { message: `Typographic quote ${char}; use the double quotes of code`, at };
   // A new line also ends a field.
   const isSameLine = !text.slice(last + 1, at).includes('\n');
-  const isBehindWord = char === '"' && /[\p{L}\p{N}_]/u.test(before) && !/^(?:for|in|if)$/.test(lastWord) && isSameLine;
+  const isBehindWord = char === '"' && /[\p{L}\p{N}_]/u.test(before) && !keyword.test(lastWord) && isSameLine;
   if (isBehindWord && inner !== undefined && !inner.isBlock && inner.mark !== '${')
     return { message: `Missing ${inner.mark === '{' ? '=' : 'comma'} before this text`, at };
+  if (char === '"' && before === '"' && inner?.mark === '{' && !inner.isBlock && isSameLine)
+    return { message: 'Missing = or comma before this text', at };
+  if (char === '{' && /[\p{L}\p{N}_"]/u.test(before) && inner?.mark === '{' && !inner.isBlock && isSameLine)
+    return { message: 'Missing = before this {', at };
   const isSecond = (char === '"' && before === '"') || (char === '{' && before === '}');
   return isSecond && (inner?.mark === '[' || inner?.mark === '(')
     ? { message: 'Missing comma after this value', at: last }
@@ -164,7 +205,7 @@ function unclosed(open: readonly Open[]): HclProblem {
 
 /** Reads the part of a text that starts at an offset, up to its end or to what it inserts. @returns where code goes on */
 function inText(text: string, from: number, open: Open[], quote: number): number | HclProblem {
-  const part = /(?:[^"\\\n$%]|\\[^\n]|\$\$\{|%%\{|[$%](?!\{))*/y;
+  const part = /(?:[^"\\\n$%]|\\[abfnrtvxuU0-7"\\]|\$\$\{|%%\{|[$%](?!\{))*/y;
   part.lastIndex = from;
   const end = from + (part.exec(text)?.[0].length ?? 0);
   const mark = text.charAt(end);
@@ -172,6 +213,8 @@ function inText(text: string, from: number, open: Open[], quote: number): number
     open.pop();
     return end + 1;
   }
+  if (/^\\[^\r\n]/.test(text.slice(end, end + 2)))
+    return { message: `Unknown escape ${text.slice(end, end + 2)}; write \\\\ for a backslash`, at: end };
   if (mark !== '$' && mark !== '%') {
     const around = open.at(-2);
     // What looks like the start of a text is the end of the one around it.

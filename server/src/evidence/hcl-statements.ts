@@ -56,16 +56,33 @@ export function markIn(statement: Statement, text: string, at: number, before: s
   const mark = text.charAt(at);
   if (mark === '"') return wordIn(statement, mark, at, before);
   const { part, name } = statement;
+  if (mark === '}') return closing(statement, at, before);
+  if ((part === 'name' && mark === '[') || (part === 'labels' && /[[.]/.test(mark) && /[\p{L}\p{N}_]/u.test(before)))
+    return { message: `${shorten(name)} has no =; write it before the value`, at: statement.at };
   if (mark === '{' && part !== 'value') {
     statement.part = 'closed';
     return undefined;
   }
   if (part === 'start' && /^[-+]\s*[A-Za-z_}]/.test(text.slice(at, at + 100)) && isFirst(text, at))
     return { message: `This line begins with ${mark}, as in a diff; remove the mark, or the line`, at };
+  if (part === 'value' && mark === ',') return { message: 'Fields of a block have no comma after them; remove it', at };
+  if (part === 'start' && /^(?:[?:]|&&|\|\|)/.test(text.slice(at, at + 2)))
+    return { message: `A line cannot begin with ${mark}; put the value that it continues in ( )`, at };
   if (part === 'name' && mark === '=' && !/[=>]/.test(text.charAt(at + 1))) return set(statement);
   if (part === 'name' && mark === ':') return { message: `Write = after ${shorten(name)}, not :`, at };
-  if (part !== 'value' && mark !== '}') statement.part = 'other';
+  if (part !== 'value') statement.part = 'other';
   return undefined;
+}
+
+/** Ends the statement at the end of its block. */
+function closing({ part, name, at: start, lines }: Statement, at: number, before: string): HclProblem | undefined {
+  // At the top of a file, nothing is open.
+  if (before === '\n' || before === '') return undefined;
+  if (part === 'name' || part === 'labels')
+    return { message: `${shorten(name)} has no value; write = and a value, or a block`, at: start };
+  return lines > 0 && (part === 'value' || part === 'closed')
+    ? { message: 'A line break is missing before this }', at }
+    : undefined;
 }
 
 function set(statement: Statement): HclProblem | undefined {
