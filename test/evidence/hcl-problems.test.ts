@@ -57,6 +57,7 @@ test.each([
   ['a = [{ b = "c" d = 1 }]\n', 'd = 1  | Missing comma before d'],
   ['a = { "b" "c" }\n', '"c" }\n | Missing = or comma before this text'],
   ['a = {\n  b {\n    c = 1\n  }\n}\n', '{\n     | Missing = before this {'],
+  ['a {\n  b = { c = 1\n  d {\n  }\n}\n', '{ c =  | Unclosed bracket; add the closing }'],
   ['a { b = 1\n  c = 2\n}\n', 'b = 1\n | A line break is missing between { and b, or the } after its value'],
 ])('%j has an error', (text, expected) => {
   expect(found(text)).toBe(expected);

@@ -186,7 +186,10 @@ function valueProblem(
   if (char === '"' && before === '"' && inner?.mark === '{' && !inner.isBlock && isSameLine)
     return { message: 'Missing = or comma before this text', at };
   if (char === '{' && /[\p{L}\p{N}_"]/u.test(before) && inner?.mark === '{' && !inner.isBlock && isSameLine)
-    return { message: 'Missing = before this {', at };
+    // With a field on its own line, the object was meant to end there.
+    return /^\{[ \t]*[^\s#]/.test(text.slice(inner.at, inner.at + 200)) && text.slice(inner.at, at).includes('\n')
+      ? { message: 'Unclosed bracket; add the closing }', at: inner.at }
+      : { message: 'Missing = before this {', at };
   const isSecond = (char === '"' && before === '"') || (char === '{' && before === '}');
   return isSecond && (inner?.mark === '[' || inner?.mark === '(')
     ? { message: 'Missing comma after this value', at: last }

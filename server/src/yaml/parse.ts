@@ -137,7 +137,9 @@ function withoutBrokenValues(
   text: string,
   { errors, rejected }: Composed,
 ): Omit<YamlDocument, 'base' | 'text'> | undefined {
-  const first = rejected === undefined && endBeforeObject(text) === undefined ? firstProblem(errors, text) : undefined;
+  const problem = endBeforeObject(text) === undefined ? firstProblem(errors, text) : undefined;
+  // Tabs are rejected twice.
+  const first = rejected === undefined || problem?.message.startsWith('Tab') ? problem : undefined;
   const found =
     first &&
     repaired(text, first, (masked) => {
@@ -147,6 +149,7 @@ function withoutBrokenValues(
   if (found === undefined) return undefined;
   const { root, problems, skipped } = convertTree(found.read.tree, text, found.mask);
   if (skipped !== null) return undefined;
+  if (root) markIncomplete(root, found.mask);
   const all = [...problems, ...found.problems].sort((a, b) => a.span.start - b.span.start);
   return { root, comments: found.read.comments, problems: all, template: false, skipped: null };
 }

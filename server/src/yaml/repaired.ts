@@ -1,3 +1,4 @@
+import { brokenLine } from './broken-line.ts';
 import type { YamlProblem } from './node.ts';
 import type { Span } from './span.ts';
 import { type Mask, maskBroken } from './template.ts';
@@ -31,22 +32,49 @@ export function repaired<T>(
   readAgain: (masked: string) => Reading<T>,
 ): Repaired<T> | undefined {
   if (text.length > maxLength) return undefined;
-  let spans: readonly Span[] = [];
+  let spans: readonly Broken[] = [];
   let problems: readonly YamlProblem[] = [];
   let problem = first;
   for (let count = 0; count < maxErrors; count += 1) {
-    const span = brokenValue(text, problem.span.start);
-    if (span === undefined || spans.some(({ start }) => start === span.start)) return undefined;
+    const found = brokenAt(text, problem, spans);
+    const [span] = found;
+    if (span === undefined) return undefined;
     // An earlier error is the cause of a later one, as a quote that ends at the start of the next text.
     const isCause = spans.some(({ start }) => start > span.start);
-    spans = isCause ? [span] : [...spans, span];
-    problems = [...(isCause ? [] : problems), local(problem)];
+    // A line below another one that is broken has the same cause.
+    const follows =
+      span.columns !== undefined &&
+      spans.some(({ columns, end }) => columns && /^\s*$/.test(text.slice(end, span.start)));
+    const others = isCause
+      ? []
+      : spans.filter((one) => found.every(({ start, end }) => one.end < start || one.start > end));
+    spans = [...others, ...found];
+    problems = follows ? problems : [...(isCause ? [] : problems), span.columns ? problem : local(problem)];
     const mask = maskBroken(text, spans);
     const { read, problem: next } = readAgain(mask.text);
     if (next === undefined) return { read, mask, problems };
     problem = next;
   }
   return undefined;
+}
+
+/** A value, or a whole line. */
+type Broken = Span & { readonly columns?: readonly number[] };
+
+/** What to read the text without, the cause first; nothing if the error is in the structure. @param known what it is read without already */
+function brokenAt(
+  text: string,
+  { message, span: { start: at } }: YamlProblem,
+  known: readonly Broken[],
+): readonly Broken[] {
+  const value = brokenValue(text, at);
+  if (value !== undefined && !known.some(({ start }) => start === value.start)) return [value];
+  // The text above would be incomplete.
+  const found = message.startsWith('This line is indented less than the text block') ? undefined : brokenLine(text, at);
+  if (found === undefined || known.some(({ start, columns }) => columns && start === found.line.start)) return [];
+  if (found.continued === undefined) return [found.line];
+  const above = brokenValue(text, found.continued);
+  return above === undefined ? [] : [found.line, above];
 }
 
 /** What is open on its own line says nothing about other keys of its mapping; in other lines, a second key may be hidden. */

@@ -102,18 +102,23 @@ export function maskTemplates(text: string): Mask | undefined {
   return { text: masked, original: text, actions, hiddenLines };
 }
 
-/** Masks values that are not valid, in any order. What is in a quote without its end is read as a guess; of others, nothing is. */
-export function maskBroken(text: string, spans: readonly Span[]): Mask {
+/**
+ * Masks values that are not valid, in any order, and blanks whole lines. What is in a quote without its end is read as a guess; of other values,
+ * nothing is.
+ */
+export function maskBroken(text: string, spans: readonly (Span & { readonly columns?: readonly number[] })[]): Mask {
   const sorted = [...spans].sort((a, b) => a.start - b.start);
   let masked = '';
   let at = 0;
-  for (const { start, end } of sorted) {
-    masked += text.slice(at, start) + FILL.repeat(end - start);
+  for (const { start, end, columns } of sorted) {
+    masked += text.slice(at, start) + (columns ? ' ' : FILL).repeat(end - start);
     at = end;
   }
-  const actions = sorted.map((span) => ({ text: text.slice(span.start, span.end), span }));
+  const values = sorted.filter(({ columns }) => columns === undefined);
+  const hiddenLines = sorted.flatMap(({ start, columns = [] }) => columns.map((column) => ({ offset: start, column })));
+  const actions = values.map((span) => ({ text: text.slice(span.start, span.end), span }));
   const instead = new Map(actions.map(({ span: { start }, text: value }) => [start, quoted.exec(value)?.[1] ?? '']));
-  return { text: masked + text.slice(at), original: text, actions, hiddenLines: [], instead };
+  return { text: masked + text.slice(at), original: text, actions, hiddenLines, instead };
 }
 
 const quoted = /^["']([^"'#]*[^"'#\s])$/;
