@@ -30,10 +30,10 @@ describe('after an error of syntax', () => {
     ['a: b: c\nd: 1\n', '{a: ?, d: 1 …}'],
     // So it is without the line of one key, or of an unfinished word.
     ['a:\n  b:c\n  d: {e: 1}\nf: {g: 1}\n', '{a: {d: {e: 1} …}, f: {g: 1} …}'],
-    ['a:\n  b: x\n    c: 1\n    d: 2\n  e: {f: 1}\n', '{a: {b: ?, e: {f: 1} …} …}'],
-    ['a:\n  - b: 1\n     c: 2\n    d: {e: 1}\n', '{a: [{b: ?, d: {e: 1} …} …] …}'],
+    ['a:\n  b: x\n    c: 1\n    d: 2\n  e: {f: 1}\n', '{a: {b: ?, e: {f: 1} …}}'],
+    ['a:\n  - b: 1\n     c: 2\n    d: {e: 1}\n', '{a: [{b: ?, d: {e: 1} …}]}'],
     ['a:\n  siz\n  b:\n    c: 1\n', '{a: {b: {c: 1} …} …}'],
-    ['a:\n  b: 1\n\tc: 2\n  d: {e: 1}\n', '{a: {b: 1, d: {e: 1} …} …}'],
+    ['a:\n  b: 1\n\tc: 2\n  d: {e: 1}\n', '{a: {b: 1, d: {e: 1} …}}'],
     // Lines below would belong to another key.
     ['a:\n  b\n    c: 1\nd: 1\n', '{a: {b c: 1 …}, d: 1 …}'],
     ['a:\n  b\n  - c: 1\nd: 1\n', '{a: {b - c: 1 …}, d: 1 …}'],

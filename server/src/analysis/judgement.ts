@@ -131,6 +131,14 @@ export class Judgement {
     return this.#costed.length > 0;
   }
 
+  /** Whether an error in the document, which names no accelerators itself, keeps a chart or kustomization that does from being rendered. */
+  #breaksOthers(): boolean {
+    const { chart, release, alongside = [] } = this.lookups.relatedFiles();
+    const files = [...alongside, ...(release?.templates ?? []), release?.values].flatMap((one) => one ?? []);
+    const texts = [...files.map(({ text }) => text), chart?.document.text ?? ''];
+    return texts.some(mayConcernAccelerators) && this.#part.document.problems.some(({ readable }) => readable !== true);
+  }
+
   get #rendered(): string {
     return `${this.#part.opened ?? ''}${this.#part.text}`;
   }
@@ -152,14 +160,15 @@ export class Judgement {
   /** Undefined if there is nothing to check. */
   #toCheck(): RunInput | undefined {
     // What Terraform creates has a price, but its text is not that of the file.
-    if (isTerraform(this.#input.uri) || !this.#concerned) return undefined;
+    if (isTerraform(this.#input.uri) || !(this.#concerned || this.#breaksOthers())) return undefined;
     const { document } = this;
     const { chart } = this.lookups.relatedFiles();
     const missing = chart === undefined ? [] : missingIn(document, chart);
     const { uri } = this.#input;
     const named = isKustomization(uri) ? { ...document, kustomization: uri } : document;
     const whole = missing.length === 0 ? named : { ...named, missing };
-    return { document: whole, ...this.lowered, ...this.#settings };
+    const judged = this.#concerned ? whole : { ...whole, breaksOthers: true as const };
+    return { document: judged, ...this.lowered, ...this.#settings };
   }
 
   #judge(): RunResult {

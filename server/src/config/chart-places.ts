@@ -17,6 +17,12 @@ export function chartOf(uri: string): ChartPlace | undefined {
   return placeOf(folder);
 }
 
+/** The chart of a `Chart.yaml` or `values.yaml`. */
+export function chartBeside(uri: string): ChartPlace | undefined {
+  const [, folder] = /^(.*)\/(?:Chart|values)\.yaml$/.exec(uri) ?? [];
+  return folder === undefined ? undefined : placeOf(folder);
+}
+
 /** The chart that a file of values next to its `values.yaml` releases: `values-prod.yaml`, `prod.values.yaml`. */
 export function chartOfRelease(uri: string): ChartPlace | undefined {
   const [, folder, file = ''] = /^(.*)\/([^/]*)\.ya?ml$/.exec(uri) ?? [];

@@ -79,7 +79,11 @@ function wordProblem(word: string): string | undefined {
 function describe(letter: string): string {
   if (/\s/.test(letter)) return 'whitespace';
   if (/[A-Z]/.test(letter)) return 'uppercase letters';
-  return `"${letter}"`;
+  const code = letter.codePointAt(0) ?? 0;
+  if (code < 0x80) return `"${letter}"`;
+  // Some letters of other scripts look like those of ASCII.
+  const name = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+  return /\p{L}/u.test(letter) ? `"${letter}" (${name})` : `the character ${name}`;
 }
 
 /** The closest valid name; undefined if nothing remains of the name. */

@@ -1,5 +1,5 @@
 import { asText, type Cursor, entries, getIn, items, keyOf, rootCursor } from '../yaml/cursor.ts';
-import { readBlock } from '../yaml/embedded.ts';
+import { blockProblem, readBlock } from '../yaml/embedded.ts';
 import { lazy } from '../yaml/lazy.ts';
 import type { YamlProblem } from '../yaml/node.ts';
 import { groupOf } from './manifest.ts';
@@ -29,6 +29,14 @@ export function inlineValues(manifest: Manifest): readonly InlineValues[] {
   const read = readers.get(`${groupOf(manifest.apiVersion)}/${manifest.kind}`);
   if (read === undefined) return [];
   return read(getIn(manifest.root, 'spec'), manifest).filter(({ values }) => values.node.kind === 'map');
+}
+
+/** The errors in values that are a text of their own, because of which no release is rendered. */
+export function unreadableValues(manifest: Manifest): readonly YamlProblem[] {
+  if (!carriers().has(manifest.kind)) return [];
+  const read = readers.get(`${groupOf(manifest.apiVersion)}/${manifest.kind}`);
+  const found = read?.(getIn(manifest.root, 'spec'), manifest) ?? [];
+  return found.flatMap(({ values, problems = [] }) => (values.node.kind === 'scalar' ? problems : []));
 }
 
 const carriers = lazy(() => new Set([...readers.keys()].map((key) => key.slice(key.indexOf('/') + 1))));
@@ -123,6 +131,8 @@ function at(values: Cursor | undefined, rest: Release): readonly InlineValues[] 
 /** Values as YAML in a literal block. */
 function inBlock({ document }: Manifest, block: Cursor | undefined, rest: Release): readonly InlineValues[] {
   if (block?.node.kind !== 'scalar') return [];
+  const problem = blockProblem(document, block.node);
+  if (problem !== undefined) return [{ values: block, problems: [problem], ...rest }];
   return readBlock(document, block.node).map(({ root, problems }) => ({ values: rootCursor(root), problems, ...rest }));
 }
 

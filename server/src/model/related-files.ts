@@ -64,6 +64,8 @@ export interface PatchBase {
 export interface RelatedFiles {
   readonly chart?: ChartValues;
   readonly base?: PatchBase;
+  /** The other files of the chart or kustomization that cannot be rendered if this file has an error. */
+  readonly alongside?: readonly SourceFile[];
   /** A kustomization applies the file as a patch, even if its base is not here. */
   readonly isPatch?: true;
   readonly release?: ChartRelease;

@@ -254,6 +254,9 @@ function endOf(container: Container, { document, workload }: PodSetContext): End
   // No program has such a name: the container never starts.
   if (/\s/.test(command[0]?.value.trim() ?? '')) return undefined;
   if (lines.length === 0) {
+    const isOpen =
+      isIncomplete(container.at) || ['command', 'args'].some((key) => isTemplated(getIn(container.at, key)));
+    if (isOpen) return undefined;
     if (image && !isTemplated(image.at) && startsShell(image.value) && !hasTerminal(container))
       return {
         what: `The shell of image ${imageName(image.value)}`,

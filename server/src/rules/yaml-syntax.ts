@@ -1,6 +1,6 @@
 import { misspelledFunctions } from '../evidence/helm-functions.ts';
 import { lostAccelerator } from '../evidence/lost-keys.ts';
-import { inlineValues } from '../model/inline-values.ts';
+import { inlineValues, unreadableValues } from '../model/inline-values.ts';
 import { doubledIndents } from '../yaml/doubled-indents.ts';
 import { type JoinedLine, joinedLines } from '../yaml/joined-lines.ts';
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
@@ -89,7 +89,8 @@ export default defineRule({
         span,
       });
     }
-    if (!/\bapiVersion\b/.test(document.text) && !manifestWords.test(document.text)) return;
+    const isManifest = /\bapiVersion\b/.test(document.text) || manifestWords.test(document.text);
+    if (!isManifest && document.kustomization === undefined && document.breaksOthers !== true) return;
     if (document.template) {
       for (const action of unreadableActions(document.text)) context.report(action);
       for (const action of misspelledFunctions(document.text)) context.report(action);
@@ -120,6 +121,8 @@ export default defineRule({
     }
   },
   manifest(manifest, { report }) {
+    for (const { message, span } of unreadableValues(manifest))
+      report({ message: `In these values: ${message}`, span });
     for (const { values, problems = [] } of inlineValues(manifest))
       for (const { message, span } of problems)
         report({ message: lossOf(manifest.document, values.node, span) ?? message, span, severity: 'warning' });

@@ -1,4 +1,4 @@
-import { chartOf, chartOfRelease } from '../config/chart-places.ts';
+import { type ChartPlace, chartBeside, chartOf, chartOfRelease } from '../config/chart-places.ts';
 import { foldersAbove, isLoose, isWithin, normalizeUri } from '../config/places.ts';
 import { buildObjects, collectFiles, isKustomization, maxFiles, patchIn } from '../model/kustomize/build.ts';
 import type { SourceFile } from '../model/kustomize/built-object.ts';
@@ -234,8 +234,26 @@ async function relatedFilesOf(
     return list === undefined ? related : await wholeChart(related, place, read, { reaches, list });
   }
   if (isKustomization(uri)) return noRelatedFiles;
+  const beside = chartBeside(uri);
+  if (beside !== undefined)
+    return list === undefined ? noRelatedFiles : await restOfChart(uri, beside, read, { reaches, list });
   const released = list === undefined ? noRelatedFiles : await relatedToRelease(uri, read, { reaches, list });
   return released === noRelatedFiles ? relatedToPatch(uri, read, reaches) : released;
+}
+
+/** The file itself is not read, so that typing in it does not invalidate the result. */
+async function restOfChart(
+  uri: string,
+  { chart, values, templates }: ChartPlace,
+  read: Read,
+  { reaches, list }: Required<Pick<FileReader, 'reaches' | 'list'>>,
+): Promise<RelatedFiles> {
+  if (!reaches(chart)) return noRelatedFiles;
+  const other = await read(uri === chart ? values : chart);
+  // A file of values has no Chart.yaml in a folder that is no chart.
+  if (other === undefined && uri !== chart) return noRelatedFiles;
+  const found = await templatesIn(templates, read, list);
+  return found.length === 0 ? noRelatedFiles : { alongside: other === undefined ? found : [other, ...found] };
 }
 
 async function relatedToRelease(
@@ -285,7 +303,8 @@ async function relatedToPatch(uri: string, read: Read, reaches: FileReader['reac
     const others: Read = async (file) => (normalizeUri(file) === own ? undefined : read(file));
     const files = await collectFiles(kustomization.uri, others);
     const objects = files === undefined ? [] : buildObjects(kustomization.uri, files, uri).objects;
-    return objects.length === 0 ? patchAlone : { base: { objects, target: patch.target }, isPatch: true };
+    const alongside = [...(files?.values() ?? [])];
+    return objects.length === 0 ? patchAlone : { base: { objects, target: patch.target }, isPatch: true, alongside };
   }
   return noRelatedFiles;
 }

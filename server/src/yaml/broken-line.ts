@@ -3,6 +3,8 @@ import type { Span } from './span.ts';
 /** A line without which the rest of a text may be valid. `columns`: those at which it may begin, its own and those of the lines around it. */
 export interface BrokenLine {
   readonly line: Span & { readonly columns: readonly number[] };
+  /** It has one key and its value, so no other keys are unknown. */
+  readonly isLeaf: boolean;
   /** The end of the text of the line above, if that one's value may go on in this line. */
   readonly continued: number | undefined;
 }
@@ -29,8 +31,10 @@ export function brokenLine(text: string, at: number): BrokenLine | undefined {
     const isItem = /^\s*-(?:\s|$)/.test(below);
     if (!leaf.test(written) && (next > indentOf(written) || (isItem && next === indentOf(written)))) return undefined;
   }
-  const columns = [...new Set([indentOf(written), column, ...(below === undefined ? [] : [indentOf(below)])])];
-  return { line: { start, end, columns }, continued: isDeeper ? above.start + above.text.length : undefined };
+  const isWithin = isOpen && indentOf(written) > column;
+  const around = [...(isWithin ? [] : [column]), ...(below === undefined ? [] : [indentOf(below)])];
+  const line = { start, end, columns: [...new Set([indentOf(written), ...around])] };
+  return { line, isLeaf: leaf.test(written), continued: isDeeper ? above.start + above.text.length : undefined };
 }
 
 const maxLine = 1000;

@@ -10,6 +10,7 @@ export function foreignLine(text: string, errorStart: number): YamlProblem | und
     mergeConflict(text) ??
     heredoc(text, errorStart) ??
     firstCommand(text) ??
+    lineOf(text, lineNumber) ??
     lineOf(text, diffHeader) ??
     lineOf(text, diffLine) ??
     lineOf(text, mailLine) ??
@@ -54,6 +55,11 @@ interface Foreign {
 const conflict: Foreign = {
   line: /^(?:(?:<{7}|\|{7}|>{7})(?: [^\r\n]*)?|={7})$/m,
   message: 'Unresolved merge conflict; choose one side and remove the marker lines',
+};
+/** The first two lines as `cat -n` and web pages show them. */
+const lineNumber: Foreign = {
+  line: /(?<![^\n])[ \t]{0,20}1[ \t|:.]{1,8}(?:apiVersion|kind|---|#)[^\n]*(?=\n[ \t]{0,20}2[ \t|:.]{1,8}\S)/,
+  message: 'Line numbers precede the YAML; copy it without them',
 };
 const diffHeader: Foreign = {
   line: /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@[^\r\n]*$/m,
@@ -145,6 +151,14 @@ const lookalikes: readonly Lookalike[] = [
   {
     mark: /([:-])([\u00a0\u2000-\u200a\u202f\u3000])/,
     message: (mark) => `${nameOf(mark)} after a colon or dash; use a plain space`,
+  },
+  {
+    mark: /^([ \t]*)(<!--|\/\/|\/\*)/,
+    message: (mark) => `A comment starts with #, not with ${mark}`,
+  },
+  {
+    mark: /^([ \t]*(?:-[ \t]+)*[\w./-]+:[ \t]+)(-)(?=[ \t]+[\w"']\S*:(?:[ \t]|$))/,
+    message: () => 'A list starts on the line below its key; move the item there',
   },
   { mark: /([^\s"'])(\uff1a)/, message: () => 'Full-width colon (U+FF1A); use a plain colon and a space' },
   {

@@ -1,4 +1,5 @@
 import { Lexer } from 'yaml';
+import { CONTROL_LEXEMES } from './problems.ts';
 
 /** Longer texts are not read: no manifest is that long, and an editor must not stall on one. */
 const MAX_LENGTH = 5_000_000;
@@ -27,12 +28,24 @@ export function checkLimits(text: string): string | null {
   return null;
 }
 
-/** Why a document is not read, or null: its brackets or indentation are nested deeper than the limit. */
-export function nestingReason(text: string): string | null {
-  const depth = Math.max(indentDepth(text), bracketDepth(text));
-  return depth > MAX_DEPTH
-    ? `The document is nested ${depth.toLocaleString('en')} levels deep; the limit is ${MAX_DEPTH}.`
-    : null;
+/** How deep a text is nested, and where it first exceeds the limit. */
+interface Depth {
+  deepest: number;
+  at: number;
+}
+
+/** Why a document is not read, and where, or null: its brackets or indentation are nested deeper than the limit. */
+export function nestingReason(text: string): { readonly reason: string; readonly at: number } | null {
+  const [indent, bracket] = [indentDepth(text), bracketDepth(text)];
+  const { deepest, at } = indent.deepest > bracket.deepest ? indent : bracket;
+  const reason = `The document is nested ${deepest.toLocaleString('en')} levels deep; the limit is ${MAX_DEPTH}.`;
+  return deepest > MAX_DEPTH ? { reason, at } : null;
+}
+
+function deepen(depth: Depth, now: number, at: number): void {
+  if (now <= depth.deepest) return;
+  depth.deepest = now;
+  if (now === MAX_DEPTH + 1) depth.at = at;
 }
 
 /** Why a file with this many documents and list items is not read, or null. */
@@ -63,9 +76,9 @@ const SAMPLE = 65_536;
 const CONTROLS = /[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffd]/g;
 
 /** An upper bound on the nesting by indentation and by `- - -`, from the lines alone. */
-function indentDepth(text: string): number {
+function indentDepth(text: string): Depth {
   const columns: number[] = [];
-  let deepest = 0;
+  const depth: Depth = { deepest: 0, at: 0 };
   let at = 0;
   while (at < text.length) {
     const start = at;
@@ -73,7 +86,7 @@ function indentDepth(text: string): number {
     const open = (column: number): void => {
       while ((columns.at(-1) ?? -1) >= column) columns.pop();
       columns.push(column);
-      if (columns.length > deepest) deepest = columns.length;
+      deepen(depth, columns.length, at);
     };
     while (code === SPACE) code = text.charCodeAt(++at);
     if (code !== LINE_FEED && code !== CARRIAGE_RETURN && code !== HASH) {
@@ -88,30 +101,31 @@ function indentDepth(text: string): number {
     if (newline === -1) break;
     at = newline + 1;
   }
-  return deepest;
+  return depth;
 }
 
-function bracketDepth(text: string): number {
-  let depth = 0;
-  let deepest = 0;
+function bracketDepth(text: string): Depth {
+  const depth: Depth = { deepest: 0, at: 0 };
+  let open = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code === 0x5b || code === 0x7b) {
-      if (++depth > deepest) deepest = depth;
-    } else if ((code === 0x5d || code === 0x7d) && depth > 0) depth--;
+    if (code === 0x5b || code === 0x7b) deepen(depth, ++open, at);
+    else if ((code === 0x5d || code === 0x7d) && open > 0) open--;
   }
   // This also counts brackets in quotes and scripts. Where that could matter, count lexemes instead.
-  return deepest > MAX_DEPTH ? trueBracketDepth(text) : deepest;
+  return depth.deepest > MAX_DEPTH ? trueBracketDepth(text) : depth;
 }
 
-function trueBracketDepth(text: string): number {
-  let depth = 0;
-  let deepest = 0;
+function trueBracketDepth(text: string): Depth {
+  const depth: Depth = { deepest: 0, at: 0 };
+  let open = 0;
+  let at = 0;
   for (const lexeme of new Lexer().lex(text)) {
-    if (lexeme === '[' || lexeme === '{') deepest = Math.max(deepest, ++depth);
-    else if (lexeme === ']' || lexeme === '}') depth = Math.max(0, depth - 1);
+    if (lexeme === '[' || lexeme === '{') deepen(depth, ++open, at);
+    else if (lexeme === ']' || lexeme === '}') open = Math.max(0, open - 1);
+    if (!CONTROL_LEXEMES.has(lexeme)) at += lexeme.length;
   }
-  return deepest;
+  return depth;
 }
 
 const SPACE = 0x20;

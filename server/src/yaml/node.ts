@@ -99,6 +99,8 @@ export interface YamlDocument {
   readonly opened?: string;
   /** The URI of the file, if it has a name under which kustomize reads it. */
   readonly kustomization?: string;
+  /** It is read for its errors of syntax only: they keep other files from being rendered. */
+  readonly breaksOthers?: true;
   /** What a template needs and the values of its chart lack. */
   readonly missing?: readonly MissingValue[];
 }

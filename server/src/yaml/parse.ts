@@ -86,8 +86,10 @@ function readDocument(text: string, base: number, quick: typeof readQuick): Yaml
     }
     // The library limits neither its recursion nor its time.
     const tooDeep = nestingReason(text);
-    if (tooDeep !== null) return unread(text, base, tooDeep);
+    if (tooDeep !== null) return unread(text, base, tooDeep.reason, tooDeep.at);
     if (isTooIntricate(text)) {
+      const conflict = mergeConflict(text);
+      if (conflict !== undefined) return unread(text, base, conflict);
       const at = quickStop(text, mask);
       return unread(text, base, intricateReason(text, at), at);
     }

@@ -55,6 +55,10 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
   // "Align the line" would not help anyone who sees it aligned.
   const looks = lookalike(text, span) ?? (indented ? itemAbove(text, span) : undefined);
   if (looks !== undefined) return looks;
+  const opening = message.startsWith('Missing , or') ? openingInText(text, span.start) : undefined;
+  if (opening !== undefined) return opening;
+  const comment = indented ? commentInValue(text, span) : undefined;
+  if (comment !== undefined) return comment;
   const comma = missingComma(real, text);
   if (comma !== undefined) return comma;
   const colon = code === 'BLOCK_AS_IMPLICIT_KEY' ? lastColon(text, span) : undefined;
@@ -101,6 +105,29 @@ function missingComma(errors: readonly YAMLError[], text: string): YamlProblem |
   const isFollowed = /^(?:"[^"\r\n]*"|'[^'\r\n]*'|[^\s:"']+)\s+[^\s:]/.test(text.slice(start, start + 1000));
   if (!isValue || !isFollowed) return undefined;
   return { message: 'Missing comma after this value', span: placeOf([start, start], text) };
+}
+
+/** A bracket within a plain value that is itself in brackets, as in `[--set={"a": 1}]`. */
+function openingInText(text: string, at: number): YamlProblem | undefined {
+  const mark = text.charAt(at);
+  const before = /([^\s,[\]{}"']*)$/.exec(text.slice(Math.max(0, at - 200), at))?.[0] ?? '';
+  if ((mark !== '{' && mark !== '[') || before === '' || before.endsWith(':')) return undefined;
+  const message = `Quote the whole value: in brackets, this ${mark} begins a ${mark === '{' ? 'mapping' : 'list'}`;
+  return { message, span: { start: at - before.length, end: at + 1 } };
+}
+
+/** A line that goes on with the value above, though a comment between them has ended it. */
+function commentInValue(text: string, { start, end }: Span): YamlProblem | undefined {
+  const line = text.lastIndexOf('\n', start - 1) + 1;
+  const above = text.slice(Math.max(0, line - 2000), line);
+  const found = /(?:^|\n)([ \t]*)(?:- +)*[\w./-]+: +[^\s"'[{|>&*#][^\n]*\n(?:[ \t]*#[^\n]*\n)+$/.exec(above);
+  const rest = /^[^\n]*/.exec(text.slice(start, start + 500))?.[0] ?? '';
+  if (found === null || start - line <= (found[1] ?? '').length || /^(?:- |[^\s:]+:(?:\s|$))/.test(rest))
+    return undefined;
+  return {
+    message: 'The comment above ends the value before it; quote the whole value or move the comment',
+    span: { start, end },
+  };
 }
 
 /** A key on the line below a plain value and indented deeper: it continues the value, though it was meant as the next key. */

@@ -49,7 +49,12 @@ export function repaired<T>(
       ? []
       : spans.filter((one) => found.every(({ start, end }) => one.end < start || one.start > end));
     spans = [...others, ...found];
-    problems = follows ? problems : [...(isCause ? [] : problems), span.columns ? problem : local(problem)];
+    problems = follows
+      ? problems
+      : [
+          ...(isCause ? [] : problems),
+          span.columns ? { ...problem, ...(span.isLeaf && { isLocal: true as const }) } : local(problem),
+        ];
     const mask = maskBroken(text, spans);
     const { read, problem: next } = readAgain(mask.text);
     if (next === undefined) return { read, mask, problems };
@@ -59,7 +64,7 @@ export function repaired<T>(
 }
 
 /** A value, or a whole line. */
-type Broken = Span & { readonly columns?: readonly number[] };
+type Broken = Span & { readonly columns?: readonly number[]; readonly isLeaf?: boolean };
 
 /** What to read the text without, the cause first; nothing if the error is in the structure. @param known what it is read without already */
 function brokenAt(
@@ -72,9 +77,10 @@ function brokenAt(
   // The text above would be incomplete.
   const found = message.startsWith('This line is indented less than the text block') ? undefined : brokenLine(text, at);
   if (found === undefined || known.some(({ start, columns }) => columns && start === found.line.start)) return [];
-  if (found.continued === undefined) return [found.line];
+  const line = { ...found.line, isLeaf: found.isLeaf };
+  if (found.continued === undefined) return [line];
   const above = brokenValue(text, found.continued);
-  return above === undefined ? [] : [found.line, above];
+  return above === undefined ? [] : [line, above];
 }
 
 /** What is open on its own line says nothing about other keys of its mapping; in other lines, a second key may be hidden. */
