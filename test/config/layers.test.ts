@@ -98,6 +98,8 @@ describe('mistakes in overrides', () => {
   test.each([
     ['overrides: [{gpu: l4}]', "'overrides.0' needs the key 'files'"],
     ['overrides: [{files: [a], gpus: l4}]', "unknown key 'gpus' in 'overrides.0'; did you mean 'gpu'?"],
+    ['rules: {image-not-pinned: "off"}\nshm-missing: off\n', "'shm-missing' belongs in 'rules', not at the top"],
+    ['discountPercent: 5\n', "'discountPercent' belongs in 'prices', not at the top"],
     ['overrides: [{files: [a], ignore: [b]}]', /^unknown key 'ignore' in 'overrides.0'/],
     ['overrides: [{files: [a], gpu: H100}]', /^The catalog has no GPU 'H100'.*did you mean/],
     ['overrides: [{files: [a], rules: {nope: off}}]', /^unknown rule 'nope'/],

@@ -89,7 +89,20 @@ function unknownKey(key: string, path: readonly (string | number)[]): Explained 
     return explain(`unknown rule '${key}'`, nearest(key, rules.keys()), "; 'gpulint rules' lists them");
   const known = configKeys(inside).map(({ name }) => name);
   const where = path.length === 0 ? '' : ` in '${path.join('.')}'`;
-  return explain(`unknown key '${key}'${where}`, nearest(key, known), `; known: ${known.join(', ')}`);
+  const near = nearest(key, known);
+  const section = near.length === 0 ? sectionOf(key, step) : undefined;
+  if (section !== undefined)
+    return { message: `'${key}' belongs in '${section}', not ${where === '' ? 'at the top' : where.trim()}`, near };
+  return explain(`unknown key '${key}'${where}`, near, `; known: ${known.join(', ')}`);
+}
+
+/** The section of a config that has this key, if it is in another one: its indentation is lost. */
+function sectionOf(key: string, written: string | undefined): string | undefined {
+  const sections = configKeys([]).map(({ name }) => name);
+  const isIn = (section: string) =>
+    section === 'rules' ? rules.has(key) : configKeys([section]).some(({ name }) => name === key);
+  const [found, ...others] = sections.filter((section) => section !== written && isIn(section));
+  return others.length === 0 ? found : undefined;
 }
 
 /** @param otherwise what to say if no known name is near */

@@ -1,3 +1,4 @@
+import { nearest } from '../catalog/spelling.ts';
 import { isSet, isUnknown, writtenNumber } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -24,6 +25,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * KubeRay checks objects that the API server has accepted. It sets the status of an invalid RayJob or RayService and starts no cluster: a
  * `ttlSecondsAfterFinished` and `suspend` need `shutdownAfterJobFinishes: true`, and both kinds need the spec of a cluster.
+ * With a misspelled `submissionMode`, it starts the cluster and never submits the job.
  *
  * ```yaml invalid
  * apiVersion: ray.io/v1
@@ -55,7 +57,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the cluster is deleted when the job ends. Safe: quotes for the shell.
+ * Unsafe: the cluster is deleted when the job ends, or the job starts. Safe: quotes for the shell.
  *
  * ## When it is silent
  *
@@ -94,7 +96,10 @@ export default defineRule({
     if ((kind !== 'RayJob' && kind !== 'RayService') || groupOf(apiVersion) !== 'ray.io') return;
     const spec = getIn(root, 'spec');
     if (spec === undefined || spec.node.kind !== 'map' || isIncomplete(spec) || isPatch === true) return;
-    if (kind === 'RayJob') checkShutdown(spec, context);
+    if (kind === 'RayJob') {
+      checkShutdown(spec, context);
+      checkMode(spec, context);
+    }
     // api-field reports a misspelled one.
     if (entries(spec).some((field) => /cluster/i.test(keyOf(field)) && !/deletion/i.test(keyOf(field)))) return;
     // A patch may leave it out.
@@ -119,6 +124,23 @@ function isUnquotedJson(text: string): boolean {
   const escaped = json.split('\\"').length - 1;
   return escaped < json.split('"').length - 1 || /[\s,]/.test(json);
 }
+
+/** A misspelled mode, which the API server accepts. Newer releases may have more of them. */
+function checkMode(spec: Cursor, { report, document }: RuleContext): void {
+  const mode = getIn(spec, 'submissionMode');
+  const written = asText(mode);
+  if (mode === undefined || written === undefined || isUnknown(mode) || modes.includes(written)) return;
+  const meant = modes.find((one) => one.toLowerCase() === written.toLowerCase()) ?? nearest(written, modes)[0];
+  if (meant === undefined) return;
+  report({
+    message: `submissionMode must be ${meant}, not ${shorten(written, 30)}: KubeRay never submits the job`,
+    span: spanOf(mode),
+    fixes: () => [fix(`Write ${meant}`, 'unsafe', replaceScalar(document, mode, meant))],
+  });
+}
+
+/** https://github.com/ray-project/kuberay/blob/master/ray-operator/apis/ray/v1/rayjob_types.go */
+const modes = ['K8sJobMode', 'HTTPMode', 'InteractiveMode', 'SidecarMode'];
 
 /** What KubeRay accepts only for jobs that delete their cluster. */
 function checkShutdown(spec: Cursor, { report, document }: RuleContext): void {
