@@ -30,7 +30,10 @@ export function mistyped(statements: readonly Statement[]): Mistyped | undefined
       };
     const [, , third] = words;
     if (third?.text === '=' && assigns.has(first.text) && /^[A-Za-z_]\w*$/.test(second?.text ?? ''))
-      return { word: third, problem: `${first.text} ${second?.text} = assigns nothing: an assignment has no spaces around =` };
+      return {
+        word: third,
+        problem: `${first.text} ${second?.text} = assigns nothing: an assignment has no spaces around =`,
+      };
     const dash = words.find((word) => isDash(word.text));
     if (dash !== undefined) return { word: dash, problem: notHyphen(dash.text) };
   }
