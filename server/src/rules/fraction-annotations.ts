@@ -151,7 +151,7 @@ function checkVgpus({ pod, containers }: PodSet, { document, report, workload }:
   if (getIn(pod, 'schedulerName') !== undefined || isIncomplete(pod)) return;
   report({
     severity: 'warning',
-    message: `${String(at.step)} requires schedulerName volcano: only Volcano assigns the share, and the container does not start`,
+    message: `${String(at.step)} requires schedulerName volcano: no other scheduler assigns the share, and the container does not start`,
     span: keySpanOf(at),
     fixes: () => [fix('Set schedulerName to volcano', 'unsafe', insertKey(document, pod, 'schedulerName', 'volcano'))],
   });

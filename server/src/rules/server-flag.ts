@@ -282,13 +282,7 @@ function reportCommandInArgs(container: Container, { document, report }: PodSetC
   report({
     message: `The image already runs ${titleOf(found.program)} and gets "${rest.map(({ value }) => value).join(' ')}" as an argument: the server does not start`,
     span: spanOf(first.at),
-    fixes: () => [
-      fix(
-        rest.length === 1 ? 'Remove this argument' : 'Remove these arguments',
-        'unsafe',
-        ...rest.map(({ at }) => removeItem(document, at)),
-      ),
-    ],
+    fixes: () => [fix('Remove the repeated command', 'unsafe', ...rest.map(({ at }) => removeItem(document, at)))],
   });
   return true;
 }
