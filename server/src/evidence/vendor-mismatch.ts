@@ -1,6 +1,11 @@
+import { gpusNamed } from '../catalog/gpu-names.ts';
+import { acceleratorResource, isGpuLabel } from '../catalog/index.ts';
+import type { GpuModel } from '../catalog/types.ts';
+import { modelsInResource } from '../model/named-models.ts';
 import { resourceName } from '../model/requested-resource.ts';
-import type { PodSet } from '../model/workload.ts';
+import type { PodSet, Selector } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isTemplated, isUnseen, keyOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { wantedLabels } from './pod-selectors.ts';
 import { placesAt } from './written.ts';
 
@@ -50,6 +55,35 @@ export function otherVendor({ accelerators, selectors, containers, pod }: PodSet
     at: runtime,
     message: `runtimeClassName nvidia is NVIDIA's, but the pod requests ${resource}: without that runtime on the node, it does not start`,
   };
+}
+
+/** A label of nodes with other cards than those that the name of the resource says: `nvidia.com/a100` next to a label of RTX 3090. */
+export function otherModel({ accelerators, selectors }: PodSet): Misplacement | undefined {
+  const [resource, ...others] = new Set(accelerators.map(({ requested }) => resourceName(requested)));
+  if (resource === undefined || others.length > 0 || selectors.length === 0) return undefined;
+  if (acceleratorResource(resource)?.form !== 'whole') return undefined;
+  const own = new Set(modelsInResource(resource).map(coreOf));
+  const isOther = ({ value, at }: Selector['values'][number]): boolean => {
+    const models = isTemplated(at) ? [] : gpusNamed(value);
+    return models.length > 0 && !models.some((model) => own.has(coreOf(model)));
+  };
+  const selector =
+    own.size === 0
+      ? undefined
+      : selectors.find(({ key, values }) => isGpuLabel(key) && values.length > 0 && values.every(isOther));
+  const [first] = selector?.values ?? [];
+  return (
+    selector &&
+    first && {
+      at: selector.at,
+      message: `The pod selects nodes with ${shorten(first.value, 40)} but requests ${shorten(resource, 30)}: unless a node has both, it stays Pending`,
+    }
+  );
+}
+
+/** The card without its memory and form: a resource may stand for all of them. */
+function coreOf({ id }: GpuModel): string {
+  return id.replace(/-(?:\d+gb|sxm|pcie|nvl).*$/, '');
 }
 
 const hostname = 'kubernetes.io/hostname';

@@ -2,7 +2,7 @@ import { modelsOfGoogleFamily } from '../catalog/google-families.ts';
 import { isInstanceTypeLabel, providerName, providerOfLabel } from '../catalog/index.ts';
 import type { GpuModel } from '../catalog/types.ts';
 import { plural } from '../cost/money.ts';
-import { crowdedNodes, otherVendor } from '../evidence/vendor-mismatch.ts';
+import { crowdedNodes, otherModel, otherVendor } from '../evidence/vendor-mismatch.ts';
 import { modelsOf } from '../model/gpu-model.ts';
 import { selectedRegions, topologyLabel } from '../model/placement.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
@@ -18,7 +18,7 @@ import { defineRule } from './rule.ts';
  *
  * A node must match all selectors of a pod. No node matches an instance type with one GPU model and a product label of another, or a
  * label of Google Cloud nodes and a label of AWS nodes: the pod stays Pending. The same applies to a TPU topology that slices of the TPU
- * never have, to the label of another vendor than that of the requested GPUs, and to more pods than named nodes if an anti-affinity keeps them
+ * never have, to the label of another vendor or model than that of the requested GPUs (`nvidia.com/a100`), and to more pods than named nodes if an anti-affinity keeps them
  * apart. A runtime class of another vendor fails on nodes that do not have its runtime.
  *
  * ```yaml invalid
@@ -69,7 +69,11 @@ export default defineRule({
   severity: 'error',
   podSet(podSet, context) {
     const { selectors, accelerators } = podSet;
-    for (const found of [otherVendor(podSet), context.workload.partial ? undefined : crowdedNodes(podSet)])
+    for (const found of [
+      otherVendor(podSet),
+      otherModel(podSet),
+      context.workload.partial ? undefined : crowdedNodes(podSet),
+    ])
       if (found !== undefined) context.report({ severity: 'warning', message: found.message, span: placeOf(found.at) });
     const slice = selectors.find(({ key }) => key === topologyLabel);
     const shape = slice && wrongShape(slice, selectors);
