@@ -1,4 +1,5 @@
 import { gpus, instanceType, isGpuCountLabel, isInstanceTypeLabel } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { countIn } from '../model/count.ts';
 import { knownResource, type RequestedResource } from '../model/requested-resource.ts';
 import type { PodAccelerator, Selector } from '../model/workload.ts';
@@ -27,6 +28,8 @@ interface Node {
 function nodeOf(key: string, value: string, requested: RequestedResource): Node | undefined {
   const labeled = isGpuCountLabel(key) ? countIn(value) : null;
   if (labeled !== null) return { name: `a node with ${key.slice(key.indexOf('/') + 1)} ${value}`, count: labeled };
+  if (key === 'cloud.google.com/gke-accelerator' && attachedInFours.has(value))
+    return { name: `a GKE node with ${value}`, count: 4 };
   if (!isInstanceTypeLabel(key)) return undefined;
   const type = instanceType(value);
   const count = type?.gpuCount ?? null;
@@ -35,3 +38,6 @@ function nodeOf(key: string, value: string, requested: RequestedResource): Node 
   const vendor = gpus.get(type.gpu ?? '')?.vendor;
   return vendor === knownResource(requested)?.vendor ? { name: value, count } : undefined;
 }
+
+/** The cards of which N1 machines take at most four. https://cloud.google.com/compute/docs/gpus#n1-gpus (2026-11-30) */
+const attachedInFours = wordSet('nvidia-tesla-t4 nvidia-tesla-p4 nvidia-tesla-p100');
