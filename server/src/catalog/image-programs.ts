@@ -5,7 +5,7 @@ import { wordSet } from './word-patterns.ts';
 
 /** None of these images has a client of a cloud, of a cluster or of Hugging Face, or what is installed for one's own work. */
 const clients =
-  'kubectl aws gsutil gcloud huggingface-cli hf jq docker uv gdown kaggle wandb accelerate deepspeed tensorboard tmux screen rsync ffmpeg';
+  'kubectl aws gsutil gcloud huggingface-cli hf jq docker uv gdown kaggle wandb accelerate deepspeed tensorboard vllm tmux screen rsync ffmpeg';
 /** Package managers and tools of other systems. */
 const others = 'yum dnf microdnf apk';
 /** Nor compilers. */

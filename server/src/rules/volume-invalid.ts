@@ -247,9 +247,16 @@ function checkRecursion(mount: Cursor, { report, workload, document }: PodSetCon
   });
 }
 
-/** As in Docker's `source:target:mode`. Kubernetes accepts it as the name of a folder. */
+/** As in Docker's `source:target:mode`, or in the words of a shell. Kubernetes accepts both as the name of a folder. */
 function checkMode(path: Cursor | undefined, written: string | undefined, context: PodSetContext): void {
   const { report, document } = context;
+  if (path !== undefined && written?.startsWith('~/') === true) {
+    report({
+      severity: 'warning',
+      message: `No shell expands ~: the container finds the volume at "/${shorten(written, 40)}", not in its home`,
+      span: spanOf(path),
+    });
+  }
   const [, folder = '', mode = ''] =
     /^(\/[^:]*):((?:r[ow]|[zZ]|cached|delegated|consistent)(?:[,:].*)?|\/.*)$/.exec(written ?? '') ?? [];
   if (path === undefined || folder === '') return;

@@ -109,11 +109,16 @@ export default defineRule({
       checkClaim(getIn(root, 'spec'), context);
       checkReadOnly(getIn(root, 'spec'), context);
     }
-    if (kind === 'PersistentVolume') checkLocal(getIn(root, 'spec'), context);
+    if (kind === 'PersistentVolume') {
+      checkLocal(getIn(root, 'spec'), context);
+      checkServer(getIn(root, 'spec', 'nfs', 'server'), context);
+    }
   },
   podSet(podSet, context) {
     checkBucket(podSet, context);
-    if (requestsAccelerators(podSet)) checkHostPaths(podSet, context);
+    if (!requestsAccelerators(podSet)) return;
+    checkHostPaths(podSet, context);
+    for (const { at } of podSet.volumes) checkServer(getIn(at, 'nfs', 'server'), context);
   },
 });
 
@@ -130,18 +135,32 @@ function checkLocal(spec: Cursor | undefined, { report }: RuleContext): void {
   });
 }
 
-/** Reports folders of nodes in the words of a shell. */
-function checkHostPaths({ volumes }: PodSet, { report }: PodSetContext): void {
+/** Reports an export in the form of `mount` or of an address, where only a host can be. */
+function checkServer(server: Cursor | undefined, { report }: RuleContext): void {
+  const written = writtenText(server);
+  if (server === undefined || written?.includes('/') !== true) return;
+  report({
+    message: `An NFS server is a host without a path, not ${shorten(written, 40)}: the volume is never mounted, and the pod never starts`,
+    span: spanOf(server),
+  });
+}
+
+/** Reports folders of nodes in the words of a shell, without a root, or of Windows. */
+function checkHostPaths({ pod, volumes }: PodSet, { report }: PodSetContext): void {
+  const isWindows = asText(getIn(pod, 'nodeSelector', 'kubernetes.io/os')) === 'windows';
   for (const { at } of volumes) {
     const path = getIn(at, 'hostPath', 'path');
     const written = writtenText(path);
-    if (path === undefined || written === undefined || !/^(?:~|\.\.?)(?:\/|$)/.test(written)) continue;
+    if (path === undefined || written === undefined || isWindows || !relative.test(written)) continue;
+    const why = /^[~.]/.test(written) ? 'no shell expands it, and the pod' : 'the pod';
     report({
-      message: `hostPath must be absolute, not ${shorten(written, 40)}: no shell expands it, and the pod does not find this folder of its node`,
+      message: `hostPath must be absolute, not ${shorten(written, 40)}: ${why} does not find this folder of its node`,
       span: spanOf(path),
     });
   }
 }
+
+const relative = /^(?:~|\.\.?)(?:\/|$)|^[A-Za-z]:\\|^\w[\w.-]*(?:\/|$)/;
 
 const annotation = 'gke-gcsfuse/volumes';
 
