@@ -46,3 +46,9 @@ function isEnabled(entry: Cursor): boolean {
 function isOpen(name: string): boolean {
   return name === '' || /[{}$*<]/.test(name);
 }
+
+/** Whether a controller without mounts of the volume has all containers that would get them. */
+export function canMount(mounts: Cursor, controller: Cursor | undefined): boolean {
+  if (controller === undefined || getIn(mounts.parent, keyOf(controller)) !== undefined) return false;
+  return entries(mounts).every((mount) => getIn(controller, 'containers', keyOf(mount)) !== undefined);
+}

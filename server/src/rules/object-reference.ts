@@ -1,9 +1,10 @@
 import { nearestOfFew } from '../catalog/spelling.ts';
-import { lostControllers } from '../evidence/chart-controllers.ts';
+import { canMount, lostControllers } from '../evidence/chart-controllers.ts';
 import { hasAllContainers, mayBeCompleted } from '../evidence/chart-pods.ts';
 import { disksWithoutVolume } from '../evidence/machine-disks.ts';
 import { lostNames } from '../evidence/own-names.ts';
 import { isWholePod, rejectionOf } from '../evidence/rejection.ts';
+import { lostExpressions } from '../evidence/workflow-names.ts';
 import { isSet, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import { isStrayField } from '../model/charts/apps.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -35,7 +36,7 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  * A volumeMount names a volume of its pod, and the selector of a Deployment matches the labels of its own template. The API server checks both
  * when the object is created, and rejects it if they do not agree. A Job gets its selector from the API server and must not have its own,
  * not even that of the Job from which it is copied.
- * JobSets, Argo workflows and Tekton pipelines refer to their own jobs, templates and tasks by name.
+ * JobSets, Argo workflows and Tekton pipelines refer to their own jobs, templates and tasks by name, also in expressions such as `{{inputs.parameters.rate}}`.
  * In values of app-template, the mounts of a container that the controller does not have, or of a controller that does not exist, are ignored,
  * and a Service of such a controller cannot be installed.
  *
@@ -221,13 +222,11 @@ function checkControllers(controller: Cursor, { document, report }: WorkloadCont
   }
 }
 
-/** Whether a controller without mounts of the volume has all containers that would get them. */
-function canMount(mounts: Cursor, controller: Cursor | undefined): boolean {
-  if (controller === undefined || getIn(mounts.parent, keyOf(controller)) !== undefined) return false;
-  return entries(mounts).every((mount) => getIn(controller, 'containers', keyOf(mount)) !== undefined);
-}
-
 function checkNames({ kind, manifest }: Workload, { document, report }: WorkloadContext): void {
+  for (const { name, span, what, known } of lostExpressions(manifest)) {
+    const only = known.length === 0 ? '' : `, only ${listed(known)}`;
+    report({ message: `No ${what} is named ${shorten(name, 30)}${only}: Argo rejects the ${kind}`, span });
+  }
   for (const { name, at, what, known, effect } of lostNames(manifest)) {
     report({
       severity: effect === undefined ? 'error' : 'warning',
