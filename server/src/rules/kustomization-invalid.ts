@@ -22,6 +22,7 @@ import { renameKey, replaceScalar, unquoteScalar } from '../yaml/edit.ts';
 import { blockProblem, documentsInBlock } from '../yaml/embedded.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { table } from '../yaml/table.ts';
 import { type DocumentContext, defineRule } from './rule.ts';
 
 /**
@@ -96,21 +97,34 @@ function checkFields(holder: Cursor, type: string, context: DocumentContext): vo
   }
 }
 
-/** An unknown field that resembles one of kustomize's, which the mapping does not have. */
+/** An unknown field that resembles one of kustomize's, or has the name of one elsewhere. */
 function checkName(entry: Cursor, type: string, { document, report }: DocumentContext): void {
   const written = keyOf(entry);
-  if (!/^[A-Za-z]\w{3,60}$/.test(written)) return;
-  const [meant] = nearest(written, fieldsOf(type));
+  const known = otherNames[`${type}.${written}`];
+  if (known === undefined && !/^[A-Za-z]\w{3,60}$/.test(written)) return;
+  const meant = known ?? nearest(written, fieldsOf(type))[0];
   if (meant === undefined) return;
   const holder = entry.parent;
   const isFree = holder !== undefined && getIn(holder, meant) === undefined;
   report({
-    message: `${shorten(written, 40)} is not a field of a ${type}; did you mean ${meant}? ${rejects}`,
+    message: `${shorten(written, 40)} is not a field of ${type === 'image' ? 'an' : 'a'} ${type}; did you mean ${meant}? ${rejects}`,
     span: keySpanOf(entry),
     fixes: () =>
       isFree ? [fix(`Rename ${shorten(written, 40)} to ${meant}`, 'unsafe', renameKey(document, entry, meant))] : [],
   });
 }
+
+/** Names from charts and manifests for what kustomize calls otherwise. */
+const otherNames = table<string>({
+  'image.tag': 'newTag',
+  'image.version': 'newTag',
+  'image.repository': 'newName',
+  'image.image': 'newName',
+  'replica.replicas': 'count',
+  'generator.data': 'literals',
+  'generator.envFile': 'envs',
+  'patch.file': 'path',
+});
 
 function checkValue(at: Cursor, form: FormOfField, context: DocumentContext): void {
   const { node } = at;
