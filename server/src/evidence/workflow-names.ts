@@ -1,16 +1,14 @@
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isIncomplete, items, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
-import { placesAt } from './written.ts';
+import { placesAt, writtenText } from './written.ts';
 
-/** A name in an expression of an Argo workflow that no part of its template has. */
+/** A reference between the templates of an Argo workflow that its controller cannot resolve. */
 export interface LostExpression {
-  readonly name: string;
-  readonly at: Cursor;
+  readonly problem: string;
   readonly span: Span;
-  readonly what: string;
-  readonly known: readonly string[];
 }
 
 /** The parts of a template to which its expressions refer: `{{inputs.parameters.rate}}`, `{{tasks.fit.outputs.result}}`. */
@@ -23,26 +21,54 @@ const parts = [
 
 const expressions = /\{\{\s*(inputs\.parameters|inputs\.artifacts|tasks|steps)\.([\w-]+)(?=[.\s}])[^{}\n]{0,200}\}\}/g;
 
-/** The names in expressions that Argo cannot resolve, so that it rejects the workflow. Each template has its own inputs, tasks and steps. */
+/** The names in expressions, and the inputs, that Argo cannot resolve, so that it rejects the workflow. Each template has its own inputs, tasks and steps. */
 export function lostExpressions({ root, apiVersion, kind, document }: Manifest): readonly LostExpression[] {
   if (groupOf(apiVersion) !== 'argoproj.io' || !/Workflow/.test(kind)) return [];
   const templates = ['spec.templates.*', 'spec.workflowSpec.templates.*'].flatMap((path) => placesAt(root, path));
+  const byName = new Map(templates.map((one) => [asText(getIn(one, 'name')) ?? '', one]));
   return templates.flatMap((template) => {
     const { start, end } = spanOf(template);
     const text = document.text.slice(start, end);
     // A template inside another one has inputs of its own.
-    if (!text.includes('{{') || /\binline\s*:/.test(text) || isIncomplete(template)) return [];
-    const found: LostExpression[] = [];
+    if (/\binline\s*:/.test(text) || isIncomplete(template)) return [];
+    const found = missingArguments(template, byName);
     for (const { 0: written, 1: prefix, 2: name = '', index } of text.matchAll(expressions)) {
       const part = parts.find((one) => one.prefix === prefix);
       const names = part === undefined ? undefined : namesOf(template, part.paths);
       if (part === undefined || names === undefined || names.includes(name)) continue;
       // Tasks and steps are named in templates of theirs, and in texts for others.
       if (names.length === 0 && (prefix === 'tasks' || prefix === 'steps')) continue;
-      const span = { start: start + index, end: start + index + written.length };
-      found.push({ name, at: template, span, what: part.what, known: names });
+      const shown = names.slice(0, 2).map((one) => shorten(one, 20));
+      const only = shown.length === 0 ? '' : `, only ${shown.join(names.length > 2 ? ', ' : ' and ')}`;
+      const more = names.length > 2 ? ` and ${names.length - 2} more` : '';
+      found.push({
+        problem: `No ${part.what} is named ${shorten(name, 30)}${only}${more}`,
+        span: { start: start + index, end: start + index + written.length },
+      });
     }
     return found;
+  });
+}
+
+/** Tasks and steps that leave out an input without a default. */
+function missingArguments(template: Cursor, byName: ReadonlyMap<string, Cursor>): LostExpression[] {
+  const calls = ['dag.tasks.*', 'steps.*.*'].flatMap((path) => placesAt(template, path));
+  return calls.flatMap((call) => {
+    const [at, passed] = [getIn(call, 'template'), getIn(call, 'arguments', 'parameters')];
+    const called = byName.get(writtenText(at) ?? '');
+    if (at === undefined || called === undefined || isIncomplete(call) || isIncomplete(called)) return [];
+    if ([getIn(call, 'arguments'), passed, getIn(called, 'inputs', 'parameters')].some(isIncomplete)) return [];
+    const names = items(passed).map((one) => asText(getIn(one, 'name')));
+    if (names.includes(undefined)) return [];
+    const missing = placesAt(called, 'inputs.parameters.*').find((one) => {
+      const isFilled = ['value', 'default', 'valueFrom'].some((key) => getIn(one, key) !== undefined);
+      return !isFilled && !isIncomplete(one) && !names.includes(writtenText(getIn(one, 'name')) ?? names[0]);
+    });
+    const name = writtenText(getIn(missing, 'name'));
+    if (name === undefined) return [];
+    const caller = shorten(asText(getIn(call, 'name')) ?? 'A step', 30);
+    const problem = `${caller} passes no ${shorten(name, 30)}, which template ${shorten(asText(at) ?? '', 30)} requires`;
+    return [{ problem, span: spanOf(at) }];
   });
 }
 

@@ -223,10 +223,8 @@ function checkControllers(controller: Cursor, { document, report }: WorkloadCont
 }
 
 function checkNames({ kind, manifest }: Workload, { document, report }: WorkloadContext): void {
-  for (const { name, span, what, known } of lostExpressions(manifest)) {
-    const only = known.length === 0 ? '' : `, only ${listed(known)}`;
-    report({ message: `No ${what} is named ${shorten(name, 30)}${only}: Argo rejects the ${kind}`, span });
-  }
+  for (const { problem, span } of lostExpressions(manifest))
+    report({ message: `${problem}: Argo rejects the ${kind}`, span });
   for (const { name, at, what, known, effect } of lostNames(manifest)) {
     report({
       severity: effect === undefined ? 'error' : 'warning',
