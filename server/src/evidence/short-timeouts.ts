@@ -3,6 +3,7 @@ import type { CrossReferences } from '../model/cross-references.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isUnseen, keyOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { textsIn } from '../yaml/texts.ts';
 import { hoursIn } from './go-duration.ts';
 import { type BalancerMistake, gpuBackends, writesLongAnswers } from './load-balancers.ts';
 import { backendsOf } from './route-backends.ts';
@@ -66,9 +67,18 @@ function timeoutsOf(kind: string, root: Cursor): readonly Timeout[] {
         ? placesAt(root, 'spec.http.*.timeout')
         : [];
   return places.flatMap((at): readonly Timeout[] => {
-    const text = isUnseen(at) ? undefined : asText(at);
+    const text = isUnseen(at) || isForProbes(at, kind) ? undefined : asText(at);
     return [{ at, name: `${keyOf(at)} ${text}`, seconds: Math.round(hoursIn(text) * 3600), isTotal: true }];
   });
+}
+
+/** Whether the rule of a timeout is for requests that a server answers at once: `/health`, `/v1/models`. */
+function isForProbes(timeout: Cursor, kind: string): boolean {
+  const rule = kind === 'HTTPRoute' ? timeout.parent?.parent : timeout.parent;
+  const matches = getIn(rule, kind === 'HTTPRoute' ? 'matches' : 'match');
+  return (
+    matches !== undefined && [...textsIn(matches.node)].some((text) => /health|metrics|ready|live|models/.test(text))
+  );
 }
 
 function wholeSeconds(text: string): number {

@@ -1,10 +1,13 @@
 import { partOf } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
 import type { SimpleCommand, Word } from '../command/shell.ts';
+import { kindOf } from '../model/kinds/index.ts';
+import { groupOf } from '../model/manifest.ts';
 import { commandsIn } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { isIn } from '../rewrite/mount-claim.ts';
-import { asText, getIn, isIncomplete, isUnseen, keyOf } from '../yaml/cursor.ts';
+import { asText, getIn, isIncomplete, isUnseen } from '../yaml/cursor.ts';
+import { mpiTasks } from './mpi-tasks.ts';
 import { dataPlaces } from './progress-volumes.ts';
 import { mayMountMore, outlivesNode, volumeNamed } from './volume-lifetime.ts';
 
@@ -21,13 +24,18 @@ export interface UnsharedMount {
  * The data that the master of a job mounts and a role with the same program lacks: a path that its command names, or a volume for data. Only the
  * first rank may save, so volumes for results are not meant.
  */
-export function unsharedMount(podSet: PodSet, { podSets }: Workload): UnsharedMount | undefined {
-  const [master, ...others] = podSets.filter(({ name }) => /^(?:master|chief)$/i.test(name));
-  if (master === undefined || others.length > 0 || podSet === master || !/^worker$/i.test(podSet.name))
-    return undefined;
+export function unsharedMount(podSet: PodSet, workload: Workload): UnsharedMount | undefined {
+  if (podSet.pods.max === 0 || !hasRanks(workload)) return undefined;
+  const launcher = launcherOf(podSet, workload);
+  const masters = workload.podSets.filter(({ name }) => masterNames.test(name));
+  const [master, ...others] = launcher === undefined ? masters : [launcher];
+  if (master === undefined || others.length > 0 || podSet === master) return undefined;
+  if (launcher === undefined && !/^workers?$/i.test(podSet.name)) return undefined;
   const [own, first] = [rankOf(podSet), rankOf(master)];
-  if (own === undefined || first === undefined || podSet.pods.max === 0 || mayMountMore(own)) return undefined;
-  const program = scriptOf(own);
+  if (own === undefined || first === undefined || mayMountMore(own)) return undefined;
+  // The launcher's program runs in the pods of its workers.
+  const runner = launcher === undefined ? own : first;
+  const program = scriptOf(runner);
   if (program === undefined || program.text !== scriptOf(first)?.text || own.image?.value !== first.image?.value)
     return undefined;
   for (const { name, mountPath } of first.volumeMounts) {
@@ -36,18 +44,36 @@ export function unsharedMount(podSet: PodSet, { podSets }: Workload): UnsharedMo
       (one) => overlaps(one.mountPath, mountPath) || isSame(one.name, podSet, name, master),
     );
     if (volume === undefined || mountPath === '/' || isThere) continue;
+    const found = { container: runner, owner: master.name, mountPath };
     const holdsCode = volume.source === 'configMap' && isIn(program.text, mountPath);
-    if (holdsCode) return { container: own, owner: master.name, mountPath, word: program };
+    if (holdsCode) return { ...found, word: program };
     if (!outlivesNode(volume.source, volume.at)) continue;
     const isForData = dataPlaces.test(mountPath) || /(?:^|[-_])(?:data|datasets?)(?:$|[-_])/.test(name);
-    if (isIn(program.text, mountPath)) return { container: own, owner: master.name, mountPath, word: program };
+    if (isIn(program.text, mountPath)) return { ...found, word: program };
     if (!isForData) continue;
-    const words = wordsIn(own, mountPath);
+    const words = wordsIn(runner, mountPath);
     const word = words.find(({ reads }) => reads)?.word;
-    // Only the first rank may write there.
-    if (words.length === 0 || word !== undefined) return { container: own, owner: master.name, mountPath, word };
+    // Only the first rank may write there, and a launcher may have data for itself.
+    if (word !== undefined || (words.length === 0 && launcher === undefined)) return { ...found, word };
   }
   return undefined;
+}
+
+const masterNames = /^(?:master|chief|leader|head)$/i;
+
+/** Whether the roles of a kind are ranks of one program: those of Ray and others have programs of their own. */
+function hasRanks({ kind, apiVersion }: Workload): boolean {
+  return /^kubeflow\.org\/(?:PyTorch|JAX|TF|Paddle|MPI)Job$|^batch\.volcano\.sh\/Job$|^jobset\.x-k8s\.io\/JobSet$/.test(
+    `${groupOf(apiVersion)}/${kind}`,
+  );
+}
+
+/** The role whose command starts the processes in the pods of a role. */
+function launcherOf(podSet: PodSet, workload: Workload): PodSet | undefined {
+  const { launcher } = kindOf(workload);
+  const tasks = mpiTasks(workload);
+  if (tasks?.workers === podSet) return tasks.launcher;
+  return launcher?.driven === podSet.name ? workload.podSets.find(({ name }) => name === launcher.waits) : undefined;
 }
 
 /** Whether two roles have one volume, perhaps at different paths. */
@@ -62,15 +88,13 @@ function overlaps(one: string, other: string): boolean {
   return isIn(one, other) || isIn(other, one);
 }
 
-/** The container that trains in a role of a PyTorchJob, TFJob or the like, if nothing else in the pod can bring files. */
+/** The container that trains in a role, if nothing else in the pod can bring files. */
 function rankOf({ pod, containers }: PodSet): Container | undefined {
   const [only, ...others] = containers;
-  const roles = pod.parent?.parent?.parent;
   const isOpen = [pod, getIn(pod, 'containers'), getIn(pod, 'volumes'), only?.at, getIn(only?.at, 'volumeMounts')].some(
     (one) => isIncomplete(one) || isUnseen(one),
   );
-  if (only === undefined || others.length > 0 || isOpen || roles === undefined) return undefined;
-  return /^(?:pytorch|jax|tf|paddle)ReplicaSpecs$/.test(keyOf(roles)) ? only : undefined;
+  return others.length > 0 || isOpen ? undefined : only;
 }
 
 /** The script that the only Python program of a container runs. What a shell does before may fetch data. */

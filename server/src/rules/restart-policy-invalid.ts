@@ -96,7 +96,8 @@ function checkRole(policy: Cursor | undefined, { pod }: PodSet, { workload, docu
   const own = getIn(role, 'restartPolicy');
   const written = writtenText(policy);
   if (byDefault === undefined || policy === undefined || role === undefined || written === undefined) return;
-  if (workload.partial || isIncomplete(role) || isTemplated(own)) return;
+  if (workload.partial || isIncomplete(role) || isTemplated(own) || !/^(?:Always|OnFailure|Never)$/.test(written))
+    return;
   // The launcher of MPIJob v2 has another default than its workers.
   if (own === undefined && workload.kind === 'MPIJob') return;
   const text = own === undefined ? byDefault : (writtenText(own) ?? '');

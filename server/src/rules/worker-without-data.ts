@@ -11,7 +11,8 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * Master and workers run the same program, and each rank reads its part of the data. Each role has its own pod template: a volume of the master is
- * not in the pods of the workers. Their program does not find the data and fails, while the master waits for them with its GPUs.
+ * not in the pods of the workers. Their program does not find the data and fails, while the master waits for them with its GPUs. The same applies
+ * to the tasks of a Volcano Job and the jobs of a JobSet, and to MPI, whose launcher starts its program in the pods of the workers.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
