@@ -18,6 +18,8 @@ export interface UnsharedMount {
   readonly mountPath: string;
   /** The word of the command that names a path in it; undefined if only the name of the mount says that it holds data. */
   readonly word: Word | undefined;
+  /** The path is that of the model whose parts all pods of a group load. */
+  readonly isModel?: true;
 }
 
 /**
@@ -25,6 +27,7 @@ export interface UnsharedMount {
  * first rank may save, so volumes for results are not meant.
  */
 export function unsharedMount(podSet: PodSet, workload: Workload): UnsharedMount | undefined {
+  if (workload.kind === 'LeaderWorkerSet') return unsharedModel(podSet, workload);
   if (podSet.pods.max === 0 || !hasRanks(workload)) return undefined;
   const launcher = launcherOf(podSet, workload);
   const masters = workload.podSets.filter(({ name }) => masterNames.test(name));
@@ -57,6 +60,38 @@ export function unsharedMount(podSet: PodSet, workload: Workload): UnsharedMount
     if (word !== undefined || (words.length === 0 && launcher === undefined)) return { ...found, word };
   }
   return undefined;
+}
+
+/** The model of a server whose workers join its Ray cluster: each loads a part of it from the same path. */
+function unsharedModel(podSet: PodSet, { podSets }: Workload): UnsharedMount | undefined {
+  const leader = podSets.find(({ name }) => name === 'leader');
+  if (leader === undefined || podSet === leader || podSet.name !== 'worker') return undefined;
+  const [own, first] = [rankOf(podSet), rankOf(leader)];
+  if (own === undefined || first === undefined || mayMountMore(own)) return undefined;
+  if (![...own.command, ...own.args].some(({ value }) => joinsRay.test(value))) return undefined;
+  for (const { name, mountPath } of first.volumeMounts) {
+    const volume = volumeNamed(leader, name);
+    const isThere = own.volumeMounts.some(
+      (one) => overlaps(one.mountPath, mountPath) || isSame(one.name, podSet, name, leader),
+    );
+    if (volume === undefined || mountPath === '/' || isThere || !outlivesNode(volume.source, volume.at)) continue;
+    const word = modelIn(first, mountPath);
+    if (word !== undefined) return { container: first, owner: leader.name, mountPath, word, isModel: true };
+  }
+  return undefined;
+}
+
+const joinsRay = /\bray start\b(?!.*--head)|multi-node-serving\.sh\s+worker/;
+
+/** The word by which vLLM gets a model from a mount: `vllm serve /models/a`, `--model=/models/a`. */
+function modelIn(container: Container, mountPath: string): Word | undefined {
+  return commandsIn(container)
+    .filter(({ words }) => words.some(({ text }) => /\bvllm\b/.test(text)))
+    .flatMap(({ words }) => {
+      const flag = readFlags(words).find(({ name, value }) => name === 'model' && isIn(value ?? '', mountPath));
+      const served = words.find(({ text }, at) => words[at - 1]?.text === 'serve' && isIn(text, mountPath));
+      return flag?.valueWord ?? served ?? [];
+    })[0];
 }
 
 const masterNames = /^(?:master|chief|leader|head)$/i;

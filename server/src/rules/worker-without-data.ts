@@ -6,13 +6,14 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * The workers of a training job lack a volume with data or code that their master mounts.
+ * The workers of a job or a model server lack a volume with data, code or the model that their master mounts.
  *
  * ## Why
  *
  * Master and workers run the same program, and each rank reads its part of the data. Each role has its own pod template: a volume of the master is
  * not in the pods of the workers. Their program does not find the data and fails, while the master waits for them with its GPUs. The same applies
  * to the tasks of a Volcano Job and the jobs of a JobSet, and to MPI, whose launcher starts its program in the pods of the workers.
+ * In a LeaderWorkerSet, the workers that join vLLM's Ray cluster load their parts of the model from the path that the leader names.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -102,7 +103,8 @@ export default defineRule({
     if (found === undefined) return;
     const { container, owner, mountPath, word } = found;
     const span = word && spanOfWords(document, container, [word, word]);
-    const lacks = `${podSet.name} runs the same program as ${owner} but lacks its volume at ${shorten(mountPath, 40)}`;
+    const does = found.isModel ? 'loads a part of the model of' : 'runs the same program as';
+    const lacks = `${podSet.name} ${does} ${owner} but lacks its volume at ${shorten(mountPath, 40)}`;
     report({
       ...(word === undefined && { severity: 'info' }),
       message: `${lacks}: ${word === undefined ? 'unless the program downloads the data, its ranks find none' : 'its ranks find no files there'}`,
