@@ -3,8 +3,11 @@ import { meaningOf } from '../command/flag-meaning.ts';
 import { readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
 import type { Word } from '../command/shell.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { commandsIn } from '../model/process-input.ts';
-import type { Container } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { isIn } from '../rewrite/mount-claim.ts';
+import { asText, type Cursor, getIn } from '../yaml/cursor.ts';
 import { checkpointSigns } from './launch.ts';
 
 /** A directory for progress that has another name at each start. */
@@ -14,29 +17,67 @@ export interface FreshFolder {
   readonly words: readonly [Word, Word];
 }
 
-/** The directory for progress that has the time or a random number in its name; undefined if training may resume from elsewhere. */
-export function freshFolder(container: Container): FreshFolder | undefined {
+/**
+ * The directory for progress that has the time or a random number in its name, or the name of a pod that its controller replaces; undefined if
+ * training may resume from elsewhere.
+ */
+export function freshFolder(container: Container, podSet: PodSet, workload: Workload): FreshFolder | undefined {
   const lines = [...container.command, ...container.args];
-  if (!lines.some(({ value }) => changes.test(value)) || container.scripts.length > 0) return undefined;
+  const ofPod = referenceToPod(container, podSet, workload);
+  const isFresh = (text: string) => changes.test(text) || ofPod?.test(text) === true;
+  if (!lines.some(({ value }) => isFresh(value)) || container.scripts.length > 0) return undefined;
   const signs = checkpointSigns(container);
   if (signs.some(resumes)) return undefined;
   const commands = commandsIn(container);
   const named = namesOf(container);
   const fill = (text: string) => text.replace(/\$\{?(\w+)\}?/g, (whole, name: string) => named.get(name) ?? whole);
   // Another place for progress stays, and this one may only be a name.
-  if (signs.some(({ flag }) => flag?.value?.includes('/') && !changes.test(fill(flag.value)))) return undefined;
+  if (signs.some(({ flag }) => flag?.value?.includes('/') && !isFresh(fill(flag.value)))) return undefined;
   for (const { words } of commands) {
     for (const flag of readFlags(words)) {
       const { valueWord, word, written, isVariable } = flag;
       if (valueWord === undefined || isVariable || !isOfProgress(wordsOf(written)) || signOfFlag(flag).length === 0)
         continue;
       const text = valueWord === word ? word.text.slice(word.text.indexOf('=') + 1) : valueWord.text;
+      if (ofPod?.test(fill(text)) === true) return { text, words: [word, valueWord] };
       // Without a shell, `$(date)` is the name itself.
       if (lines[valueWord.item]?.value === valueWord.text) continue;
       if (changes.test(fill(text))) return { text, words: [word, valueWord] };
     }
   }
   return undefined;
+}
+
+/** The part of a volume, by the name of the pod, in which a path for progress is: another pod has another one. */
+export function freshPart(container: Container, podSet: PodSet, workload: Workload): Cursor | undefined {
+  const ofPod = referenceToPod(container, podSet, workload);
+  const signs = ofPod === undefined ? [] : checkpointSigns(container);
+  if (signs.some(resumes)) return undefined;
+  return container.volumeMounts.flatMap(({ at, mountPath }) => {
+    const part = getIn(at, 'subPathExpr');
+    const holds = signs.some(({ kind, text }) => kind === 'path' && isIn(text, mountPath));
+    return part !== undefined && holds && ofPod?.test(asText(part) ?? '') === true ? [part] : [];
+  })[0];
+}
+
+/** What stands for the name of a pod of a Job, if each restart has another pod. */
+function referenceToPod(
+  { env }: Container,
+  podSet: PodSet,
+  { kind, apiVersion, manifest }: Workload,
+): RegExp | undefined {
+  if (!/^(?:Job|CronJob|JobSet)$/.test(kind) || !/^(?:batch|jobset\.x-k8s\.io)\//.test(apiVersion)) return undefined;
+  if (podSet.restartPolicy?.value !== 'Never') return undefined;
+  const named = env
+    .filter(({ at }) => /^metadata\.(?:name|uid)$/.test(asText(getIn(at, 'valueFrom', 'fieldRef', 'fieldPath')) ?? ''))
+    .map(({ name }) => name)
+    .filter((name) => /^\w+$/.test(name));
+  // The hostnames of an Indexed Job have no random part.
+  const job = kindOf(manifest).job?.(manifest.root);
+  if (kind === 'Job' && asText(getIn(job, 'completionMode')) !== 'Indexed') named.push('HOSTNAME');
+  if (named.length === 0) return undefined;
+  const one = `(?:${named.join('|')})`;
+  return new RegExp(`\\$(?:\\(${one}\\)|\\{${one}\\}|${one}(?!\\w))`);
 }
 
 /** The variables that a script certainly sets, and sets once. One in a branch, or with a default, may come from an earlier start. */

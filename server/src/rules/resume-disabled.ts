@@ -1,6 +1,6 @@
 import type { Flag } from '../command/flags.ts';
 import { deletesProgress } from '../evidence/deleted-progress.ts';
-import { freshFolder } from '../evidence/fresh-folder.ts';
+import { freshFolder, freshPart } from '../evidence/fresh-folder.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
 import { missingResume } from '../evidence/missing-resume.ts';
 import { isNegated, neverSaves, resumeOff } from '../evidence/progress-flags.ts';
@@ -10,6 +10,7 @@ import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord, setFlag } from '../rewrite/words.ts';
+import { asText, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -20,7 +21,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Checkpoints help only if a restarted run looks for them. With `resume_if_exists=false`, `autoresume=false` or `overwrite_output_dir`, the
  * restarted run starts again at step 0 and may overwrite the checkpoints of the previous run. So it does if its script deletes them first, if its directory
- * is named after the time of its start, and with
+ * is named after the time of its start or after a pod that its Job replaces, and with
  * trainers that resume only if a flag says so: Megatron's `--load`, `--resume` of LitGPT, OpenCLIP, Detectron2 and MMDetection, `resume=True` of
  * Ultralytics, `--c` of nnU-Net, `-cpi` of GROMACS, `--resume_from_checkpoint` of ms-swift and of the examples of Diffusers and Accelerate.
  *
@@ -133,13 +134,16 @@ export default defineRule({
 
 /** Reports a directory that is another one after each start. */
 function reportFresh(container: Container, { workload, podSet, document, report }: PodSetContext): boolean {
-  const fresh = neverSaves(container) === undefined ? freshFolder(container) : undefined;
-  const span = fresh && spanOfWords(document, container, fresh.words);
-  if (fresh === undefined || span === undefined) return false;
+  if (neverSaves(container) !== undefined) return false;
+  const fresh = freshFolder(container, podSet, workload);
+  const part = fresh === undefined ? freshPart(container, podSet, workload) : undefined;
+  const span = fresh === undefined ? part && spanOf(part) : spanOfWords(document, container, fresh.words);
+  const text = fresh?.text ?? asText(part);
+  if (text === undefined || span === undefined) return false;
   const isMeant = workload.retries?.at !== undefined || podSet.restartPolicy?.value === 'OnFailure';
   report({
     ...(!isMeant && { severity: 'info' }),
-    message: `${shorten(fresh.text, 40)} is a new directory at each start: a restart finds no checkpoint there and starts again at step 0`,
+    message: `${shorten(text, 40)} is a new directory at each start: a restart finds no checkpoint there and starts again at step 0`,
     span,
   });
   return true;
