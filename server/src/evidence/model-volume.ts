@@ -75,12 +75,15 @@ export function unusedModelVolume(
   if (isOpen) return undefined;
   const [mount, ...others] = volumeMounts.filter(
     (one) =>
-      isForModels(one) &&
+      (isForModels(one) || (program === 'ollama' && onlyOllama.test(container.image?.value ?? ''))) &&
       (keepsFiles(volumeNamed(podSet, one.name)) || isOwnCache(one, podSet)) &&
       !isUsed(one, container, podSet, program),
   );
   return mount === undefined || others.length > 0 ? undefined : { path, mount };
 }
+
+/** The image of a server that stores nothing but its models. */
+const onlyOllama = /^(?:docker\.io\/)?ollama\/ollama(?:[:@]|$)/;
 
 /** Whether the name or the path of a mount is that of models. */
 export function isForModels({
@@ -167,7 +170,7 @@ export function mayStoreModels(container: Container, podSet: PodSet): boolean {
 function downloadPath(container: Container, program: string): string | undefined {
   const { command, args, env } = processInput(container);
   const words = [...command, ...args].flatMap((line) => line.split(/\s+/));
-  const flag = /^--?(?:download[-_]dir|huggingface[-_]hub[-_]cache)(?:=(.+))?$/;
+  const flag = /^--?(?:download[-_]dir|models[-_]path|huggingface[-_]hub[-_]cache)(?:=(.+))?$/;
   for (const [index, word] of words.entries()) {
     const match = flag.exec(word);
     if (match !== null) return absolute(match[1] ?? words[index + 1]);
@@ -183,6 +186,8 @@ function downloadPath(container: Container, program: string): string | undefined
   if (program === 'llama-server' && value('LLAMA_CACHE') !== undefined) return absolute(value('LLAMA_CACHE'));
   if (program === 'llama-server')
     return env.some(({ name }) => /^HF_H|^HUGGING|_CACHE/.test(name)) ? undefined : `${user}/.cache`;
+  if (program === 'local-ai')
+    return absolute(value('MODELS_PATH') ?? value('LOCALAI_MODELS_PATH') ?? cacheOfImage(container));
   if (program === 'ollama') return absolute(value('OLLAMA_MODELS') ?? `${user}/.ollama`);
   for (const name of ['HF_HUB_CACHE', 'HUGGINGFACE_HUB_CACHE', 'TRANSFORMERS_CACHE']) {
     if (value(name) !== undefined && !(name.startsWith('T') && usesHub.has(program))) return absolute(value(name));
@@ -201,9 +206,16 @@ function downloadPath(container: Container, program: string): string | undefined
 
 /** Where published images with another user, or with a variable for it, keep the cache of the hub; undefined for the home of root. */
 export function cacheOfImage({ image }: Pick<Container, 'image'>): string | undefined {
-  const { repository } = imageParts(image?.value ?? '');
+  const { repository, tag = '' } = imageParts(image?.value ?? '');
+  if (localAi.test(repository)) {
+    const [, major = '9', minor = '0'] = /^v?(\d+)\.(\d+)\./.exec(tag) ?? [];
+    return Number(major) * 100 + Number(minor) < 301 ? '/build/models' : '/models';
+  }
   return imageCaches.find(([name]) => repository === name || repository === `docker.io/${name}`)?.[1];
 }
+
+/** Its models moved in 3.1. https://github.com/mudler/LocalAI/pull/5721 */
+const localAi = /^(?:docker\.io\/)?localai\/localai$|^quay\.io\/go-skynet\/local-ai$/;
 
 /** https://speaches.ai/installation/, https://github.com/michaelfeil/infinity/blob/8870ac7c8168/README.md */
 const imageCaches: readonly (readonly [repository: string, cache: string])[] = [

@@ -40,7 +40,7 @@ const former: readonly Former[] = [
 export function outdatedVariables(container: Container): readonly OutdatedVariable[] {
   const found = container.env.flatMap(({ name, value, at }) => {
     const one = value === undefined || isTemplated(value.at) ? undefined : former.find((each) => each.name === name);
-    return one !== undefined && one.value.test(value?.value ?? '') ? [{ one, at }] : [];
+    return one?.value.test(value?.value ?? '') ? [{ one, at }] : [];
   });
   const release =
     found.length === 0 || soleServer(container)?.program !== 'vllm' ? undefined : serverRelease(container);

@@ -4,7 +4,7 @@ import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { withoutComments } from '../evidence/device-words.ts';
 import { gatedDownload, gatedTraining, gatedVariable, isGated } from '../evidence/gated-downloads.ts';
 import { gpuProgram } from '../evidence/gpu-programs.ts';
-import { mayHaveVariables } from '../evidence/launch.ts';
+import { bringsToken, emptyToken, lackOf, logsIn, mayHaveToken } from '../evidence/hub-tokens.ts';
 import { mayKeepDownloads } from '../evidence/model-volume.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { llmConfigs } from '../evidence/serve-deployments.ts';
@@ -147,6 +147,7 @@ export default defineRule({
     if (keeps && downloadOf(container, podSet, model.name, program) !== 'first') return;
     const place = [...args, ...command].find(({ value }) => value.includes(model.name)) ?? image;
     if (place === undefined) return;
+    const empty = emptyToken(container);
     const effect = keeps ? 'the first download, to an empty volume, fails' : 'the server does not start';
     if (unread !== undefined) {
       report({
@@ -159,8 +160,8 @@ export default defineRule({
     report({
       // A template may have the token, and a volume the model.
       severity: isOpen || keeps ? 'info' : 'warning',
-      message: `${shorten(model.name, 50)} is gated on Hugging Face, but ${isOpen ? 'these values name no token' : 'the container has no HF_TOKEN'}: ${effect}`,
-      span: spanOf(place.at),
+      message: `${shorten(model.name, 50)} is gated on Hugging Face, but ${isOpen ? 'these values name no token' : lackOf(empty)}: ${effect}`,
+      span: spanOf(empty?.value?.at ?? place.at),
     });
   },
   workload(workload, { document, report }) {
@@ -312,18 +313,6 @@ function unreadToken({ env, command, args }: Container, program: string): Contai
 const tokenWords = wordSet('HF HUGGING FACE HUGGINGFACE HUGGINGFACEHUB HUB API ACCESS AUTH READ TOKEN KEY');
 const readTokens = wordSet('HF_TOKEN HUGGING_FACE_HUB_TOKEN');
 
-/** @param unread a variable that no program reads */
-function mayHaveToken(container: Container, unread?: string): boolean {
-  const { at, env, command, args, scripts, settingsFiles = [], configEnv = [] } = container;
-  if (mayHaveVariables(container) || isIncomplete(at) || isIncomplete(getIn(at, 'env'))) return true;
-  if (scripts.length > 0 || settingsFiles.length > 0) return true;
-  if (env.some((one) => isTemplated(getIn(one.at, 'name')))) return true;
-  if ([...env, ...configEnv].some(({ name }) => name === '' || (name !== unread && bringsToken.test(name))))
-    return true;
-  if (env.some(({ name, value }) => value === undefined && /HOME|CACHE/.test(name))) return true;
-  return [...command, ...args].some(({ at: word, value }) => isTemplated(word) || logsIn.test(value));
-}
-
 const bringsModel = once(({ text }: YamlDocument) => mayBring.test(withoutComments(text)));
 
 /** What may bring a token or the model to the pods of a chart. */
@@ -335,13 +324,4 @@ const mayBring = either(
     'values-?from values-?files?',
   ),
   /\bhf[-_A-Z]|\bs3\b|\/models?\b|oci:\/\//,
-);
-
-/** A token, another hub, or none at all. */
-const bringsToken = /token|hf_(?:endpoint|hub|api|auth)|hugging|offline|modelscope|proxy/i;
-const logsIn = either(
-  /(?:hf|hub|auth)[-_]token|--token\b/i,
-  /\blogin\b|\bhf\s+(?:auth|download)/,
-  /(?:^|[;&|\n])[ \t]*(?:source|\.)[ \t]/,
-  /hugging_?face|modelscope/,
 );
