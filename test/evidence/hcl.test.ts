@@ -54,6 +54,29 @@ test.each([
   ],
   ['a = { for k, v in var.a : k => v.b }\nb = { for p in var.a : p => 1 }\nc = "d"', { a: null, b: null, c: 'd' }],
   ['a = { for k, v in var.a : k => v if v.n > 1 }\nb = [for p in var.a : p]\nc = "d"', { a: null, b: null, c: 'd' }],
+  [
+    `a = { for z in local.zones : "gpu-\${z}" => { types = ["a"], zone = z, b = { z = "\${z.c}" } } }\nnext = "c"`,
+    {
+      a: {
+        each: {
+          name: { template: `gpu-\${each.value}` },
+          types: ['a'],
+          zone: { template: `\${each.value}` },
+          b: { z: { template: `\${each.value.c}` } },
+          for_each: { template: `\${local.zones}` },
+        },
+      },
+      next: 'c',
+    },
+  ],
+  [
+    'a = [for k, p in var.a : {\n type = p.type\n }]\nb = { for p in var.a : p.n => { c = 1 } if p.on }',
+    { a: [{ type: { template: `\${each.value.type}` }, for_each: { template: `\${var.a}` } }], b: null },
+  ],
+  [
+    'a = var.pools[each.key].size\nb = keys(var.pools)',
+    { a: { template: `\${var.pools.@.size}` }, b: { template: `\${var.pools}` } },
+  ],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
   ['name = var.pool.name', { name: { template: '${var.pool.name}' } }],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
@@ -86,6 +109,8 @@ test.each([
   'a { '.repeat(5000),
   `x = "${'\\'.repeat(5000)}`,
   `x = ${'\\"'.repeat(100_000)}`,
+  'x = { for a in var.x : a => { b = '.repeat(2000),
+  `${'x = { for a in var.x : a => { b = '.repeat(20)}1${'} }'.repeat(20)}`,
   '<<EOT\n',
   `${'/*'.repeat(5000)}`,
   '}}}}]]]]))))',

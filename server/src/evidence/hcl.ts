@@ -1,5 +1,6 @@
 import { type Field, type Fields, isTemplateText, maxDepth, type Template } from './fields.ts';
 import { choiceAt, choosesList } from './hcl-choices.ts';
+import { type ObjectOfEach, objectOfEach } from './hcl-for.ts';
 import { isLiteral, isMark, type Token, tokensOf } from './hcl-tokens.ts';
 
 // A small reader of HCL, the language of Terraform, for plain values. https://github.com/hashicorp/hcl/blob/main/hclsyntax/spec.md
@@ -93,9 +94,16 @@ function readValue(reader: Reader, depth: number): Field {
     reader.at += 1;
     const mapped = isMark(first, '{') ? mappedAt(reader) : undefined;
     const [next] = reader.tokens.slice(reader.at, reader.at + 2).filter(({ kind }) => kind !== 'line');
-    const read = isMark(first, '[') ? readList(reader, depth + 1) : readBody(reader, depth + 1, () => undefined);
-    // What any other `for` expression makes is computed.
-    value = next?.kind === 'word' && next.text === 'for' ? (mapped ?? null) : read;
+    const isFor = next?.kind === 'word' && next.text === 'for';
+    const each = isFor && mapped === undefined ? objectOfEach(reader.tokens, reader.at) : undefined;
+    if (each !== undefined) {
+      reader.at = each.end;
+      value = poolOfEach(each, reader, isMark(first, '['), depth);
+    } else {
+      const read = isMark(first, '[') ? readList(reader, depth + 1) : readBody(reader, depth + 1, () => undefined);
+      // What any other `for` expression makes is computed.
+      value = isFor ? (mapped ?? null) : read;
+    }
   } else if (
     first !== undefined &&
     reader.keepsCalls &&
@@ -122,10 +130,12 @@ function readValue(reader: Reader, depth: number): Field {
     if (isMark(reader.tokens[reader.at], ')')) reader.at += 1;
   } else if (first?.kind === 'text' || first?.kind === 'word') {
     reader.at += 1;
-    const counted = first.kind === 'word' && first.text === 'length' ? lengthAt(reader) : undefined;
+    const isKeys = first.text === 'keys';
+    const counted = first.kind === 'word' && (first.text === 'length' || isKeys) ? argumentAt(reader) : undefined;
     if (counted !== undefined) {
       reader.at += counted.length;
-      value = { template: `\${length(${counted.name})}` };
+      // Copies by the keys of a mapping are those by its entries.
+      value = { template: isKeys ? `\${${counted.name}}` : `\${length(${counted.name})}` };
       return isEnd(reader.tokens[reader.at]) ? value : skipRest(reader);
     }
     const named =
@@ -148,6 +158,17 @@ function readValue(reader: Reader, depth: number): Field {
     value = first.known && isPlain ? first.text : null;
   }
   return isEnd(reader.tokens[reader.at]) ? value : skipRest(reader);
+}
+
+/** What a `for` expression makes of each item, as one that has copies: its only entry, or its only item. */
+function poolOfEach({ each, name, tokens }: ObjectOfEach, reader: Reader, isList: boolean, depth: number): Field {
+  const body = depth < maxDepth ? readBody({ ...reader, tokens, at: 0 }, depth + 1, () => undefined) : new Map();
+  const copied = new Map<string, Field>([
+    ...(name === null ? [] : [['name', name] as const]),
+    ...body,
+    ['for_each', each],
+  ]);
+  return isList ? [copied] : new Map([['each', copied]]);
 }
 
 function isKept({ kind, text }: Token, next: Token | undefined): boolean {
@@ -209,8 +230,8 @@ const maxTokens = 40;
 const mapping =
   /^for (\w+)(?: , (\w+))? in ((?:var|local)(?: \. [\w-]+){1,3}) : (\w+)(?: \. ([\w-]+))? = > (\w+)(?: if (\w+) \. ([\w-]+))?$/;
 
-/** `(local.zones)` after `length`. */
-function lengthAt(reader: Reader): Reference | undefined {
+/** `(local.zones)` after `length` or `keys`. */
+function argumentAt(reader: Reader): Reference | undefined {
   const { tokens, at } = reader;
   const first = tokens[at + 1];
   if (!isMark(tokens[at], '(') || first?.kind !== 'word') return undefined;
@@ -221,7 +242,7 @@ function lengthAt(reader: Reader): Reference | undefined {
 
 /**
  * What a place refers to whose first word is before it, and how many tokens follow that word: `var.region`, `each.value.size`. An index is a part:
- * `local.zones[0]` is `local.zones.0`, `local.zones[count.index]` is `local.zones.#`.
+ * `local.zones[0]` is `local.zones.0`, `local.zones[count.index]` is `local.zones.#`, `var.pools[each.key]` is `var.pools.@`.
  */
 function referenceAt({ tokens, at }: Reader, first: string): Reference | undefined {
   if (!isNamespace.test(first) && !statesPlace.test(first)) return undefined;
@@ -237,6 +258,9 @@ function referenceAt({ tokens, at }: Reader, first: string): Reference | undefin
       next += 3;
     } else if (isMark(mark, '[') && one?.text === 'count' && three?.text === 'index' && isMark(four, ']')) {
       parts.push('#');
+      next += 5;
+    } else if (isMark(mark, '[') && one?.text === 'each' && three?.text === 'key' && isMark(four, ']')) {
+      parts.push('@');
       next += 5;
     } else break;
   }

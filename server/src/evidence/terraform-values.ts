@@ -276,7 +276,7 @@ function fieldIn(item: Field, name: string): Field {
 
 /** The value instead of a field that a known mapping does not have. */
 function unsetIn({ template, unset }: Template, values: TerraformValues): string | null {
-  const [, whole, part = ''] = /^\$\{([\w.#-]+)\.([\w-]+)\}$/.exec(template) ?? [];
+  const [, whole, part = ''] = /^\$\{([\w.#@-]+)\.([\w-]+)\}$/.exec(template) ?? [];
   const owner =
     unset === undefined || whole === undefined || values.has(hasOptional) ? null : valueNamed(whole, values);
   return isFields(owner) && !owner.has(part) ? (unset ?? null) : null;
@@ -285,7 +285,7 @@ function unsetIn({ template, unset }: Template, values: TerraformValues): string
 function filledText(template: string, values: TerraformValues): Field {
   const [, counted] = /^\$\{length\(([\w.#-]+)\)\}$/.exec(template) ?? [];
   if (counted !== undefined) return lengthOf(valueNamed(counted, values));
-  const [, only] = /^\$\{([\w.#-]+)\}$/.exec(template) ?? [];
+  const [, only] = /^\$\{([\w.#@-]+)\}$/.exec(template) ?? [];
   if (only !== undefined) return valueNamed(only, values);
   let isKnown = true;
   const text = template.replace(/(?<!\$)\$\{([\w.-]+)\}/g, (_, name: string) => {
@@ -328,7 +328,7 @@ function lengthOf(value: Field): string | null {
   return isFields(value) ? String(value.size) : null;
 }
 
-/** `var.pool.size` is a field of `var.pool`, and `var.zones.#` the item of the present copy. */
+/** `var.pool.size` is a field of `var.pool`, `var.zones.#` and `var.pools.@` the item of the present copy. */
 function valueNamed(name: string, values: TerraformValues): Field {
   if (name.length > maxText) return null;
   const known = values.get(name);
@@ -336,7 +336,8 @@ function valueNamed(name: string, values: TerraformValues): Field {
   const end = name.lastIndexOf('.');
   const whole = end > 0 ? valueNamed(name.slice(0, end), values) : null;
   const part = name.slice(end + 1);
-  if (isFields(whole)) return whole.get(part) ?? null;
+  const key = part === '@' ? values.get('each.key') : part;
+  if (isFields(whole)) return (typeof key === 'string' ? whole.get(key) : null) ?? null;
   const place = part === '#' ? values.get('count.index') : part;
   return Array.isArray(whole) && typeof place === 'string' ? (whole[Number(place)] ?? null) : null;
 }
