@@ -6,6 +6,7 @@ import type { BuiltObject, SourceFile, SourceFiles } from './built-object.ts';
 import { type Kustomization, kustomizationNames, type Patch, readKustomization } from './kustomization.ts';
 import { applyPatches, inlineRoots, type LoadedPatch, rootsIn } from './patches.ts';
 import { isSame, nameOf, resolvePath } from './paths.ts';
+import { withReplacements } from './replacements.ts';
 import { transformed } from './transformers.ts';
 
 /** Limits beyond any real project. A file of a patch is priced with all other patches, so the work grows with the square of this. */
@@ -163,6 +164,7 @@ function transform(
       ? { ...object, finish: (root) => last(object, root) }
       : { ...object, root: last(object, object.root) },
   );
+  if (!isPatchedLater) objects = withReplacements(objects, kustomization.replacements);
   const { namePrefix, nameSuffix, namespace } = kustomization;
   if (namespace !== undefined) objects = objects.map((object) => ({ ...object, namespace }));
   if (namePrefix === '' && nameSuffix === '') return objects;

@@ -21,6 +21,17 @@ export interface Kustomization {
   readonly namePrefix: string;
   readonly nameSuffix: string;
   readonly namespace: string | undefined;
+  readonly replacements: readonly Replacement[];
+}
+
+/** What is copied from a field of one object to fields of others. */
+export interface Replacement {
+  readonly source: { readonly kind?: string; readonly name?: string; readonly fieldPath: string };
+  readonly targets: readonly {
+    readonly kind?: string;
+    readonly name?: string;
+    readonly fieldPaths: readonly string[];
+  }[];
 }
 
 /** An entry of `images`: what replaces an image's name, tag or digest. */
@@ -108,7 +119,27 @@ export function kustomizationAt(root: Cursor): Kustomization {
     namePrefix: asText(getIn(root, 'namePrefix')) ?? '',
     nameSuffix: asText(getIn(root, 'nameSuffix')) ?? '',
     namespace: asText(getIn(root, 'namespace')) || undefined,
+    replacements: items(getIn(root, 'replacements')).flatMap(replacementOf),
   };
+}
+
+/** A replacement in the file itself. Parts of a text, and targets with exceptions, are left as they are. */
+function replacementOf(at: Cursor): readonly Replacement[] {
+  const source = getIn(at, 'source');
+  if (source === undefined || getIn(source, 'options') !== undefined) return [];
+  const targets = items(getIn(at, 'targets')).flatMap((target) => {
+    const isPlain = getIn(target, 'options', 'delimiter') === undefined && getIn(target, 'reject') === undefined;
+    const fieldPaths = items(getIn(target, 'fieldPaths')).flatMap((path) => asText(path) ?? []);
+    return isPlain ? [{ ...selectedIn(getIn(target, 'select')), fieldPaths }] : [];
+  });
+  return [
+    { source: { ...selectedIn(source), fieldPath: asText(getIn(source, 'fieldPath')) ?? 'metadata.name' }, targets },
+  ];
+}
+
+function selectedIn(at: Cursor | undefined): { readonly kind?: string; readonly name?: string } {
+  const [kind, name] = ['kind', 'name'].map((key) => asText(getIn(at, key)));
+  return { ...(kind !== undefined && { kind }), ...(name !== undefined && { name }) };
 }
 
 function imageOf(image: Cursor): readonly NewImage[] {
