@@ -80,7 +80,7 @@ export function pricesOfMachines(
     all
       // The chip has the same price.
       .filter((offer) => !isOneChip(offer) && (offer.region === place || isEverywhere(offer)))
-      .flatMap((offer) => withChips(offer, placement.terms))
+      .flatMap((offer) => withDevices(offer, placement.terms))
       .map(atOwnPrices(prices));
   const usual = at(region ?? defaultRegion(provider as Provider));
   // Not all machines are sold in the default region.
@@ -105,9 +105,9 @@ const withAllChips = once((all: readonly Offer[]): readonly Offer[] => {
   return added.length === 0 ? all : [...all, ...added.map((offer) => ({ ...offer, instanceType: chip.instanceType }))];
 });
 
-/** For the price of a TPU chip, the machines with such chips that the terms allow. */
-function withChips(offer: Offer, terms: readonly NodeTerm[]): readonly Offer[] {
-  if (!isChip(offer)) return [offer];
+/** For the price of one device, the machines with such devices that the terms allow. */
+function withDevices(offer: Offer, terms: readonly NodeTerm[]): readonly Offer[] {
+  if (!isPerDevice(offer)) return [offer];
   return allInstanceTypes().flatMap((machine) => {
     const { gpu, gpuCount, name, provider } = machine;
     if (provider !== offer.provider || gpu !== offer.gpu || !gpuCount || !isAllowed(terms, machine)) return [];

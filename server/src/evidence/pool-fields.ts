@@ -22,7 +22,8 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
   const named = textsIn(
     of('instancetypes', 'instancetype', 'machinetype', 'vmsize', 'nodemachinetype', 'nodeshape', 'sku') ??
       presetOf(of('platform'), of('preset')) ??
-      typeOfMachine(of('machine', 'aws', 'gcp', 'azure')),
+      typeOfMachine(of('machine', 'aws', 'gcp', 'azure')) ??
+      typeOfCrusoe(of('type')),
   );
   const types = mixed?.types.length ? mixed.types : named;
   const machines = types.map((type) => instanceType(type ?? ''));
@@ -49,7 +50,9 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
   );
   const called = own === undefined ? name : own;
   const labels = tableOf([
-    ...labelsIn(of('nodelabels', 'kuberneteslabels', 'k8slabels', 'initialnodelabels', 'labels')),
+    ...labelsIn(
+      of('nodelabels', 'requestednodelabels', 'kuberneteslabels', 'k8slabels', 'initialnodelabels', 'labels'),
+    ),
     ...nameLabels(provider).flatMap((key) => (called === null ? [] : [[key, called] as const])),
     ...(hasCards ? [[accelerator, model] as const] : []),
   ]);
@@ -106,6 +109,11 @@ const isZone = /^[a-z]{2}(?:-[a-z]+){1,3}-\d[a-f]$/;
 /** Gardener and OpenShift's Hive: `machine: {type: g6.xlarge}`, `platform: {aws: {type: g6.xlarge}}`. */
 function typeOfMachine(machine: Field | undefined): Field | undefined {
   return isFields(machine) ? machine.get('type') : undefined;
+}
+
+/** Crusoe has the machine in `type`. https://registry.terraform.io/providers/crusoecloud/crusoe/latest/docs/resources/kubernetes_node_pool */
+function typeOfCrusoe(field: Field | undefined): Field | undefined {
+  return typeof field === 'string' && instanceType(field)?.provider === 'crusoe' ? field : undefined;
 }
 
 /** Modules of one's own name the card of GKE in a field of the pool: `gpu_type = "nvidia-l4"`. */
@@ -309,6 +317,7 @@ function sizeOf(
     'initialnodecount',
     'targetnodes',
     'fixednodecount',
+    'instancecount',
   ];
   const fixed = inAll(number(...counts, ...(provider === 'oci' ? ['size'] : []))) ?? null;
   const bound = (whole: string, ...keys: readonly string[]) => {

@@ -205,8 +205,8 @@ export function namesMachines(text: string): boolean {
 
 const machineWords = either(
   /\b(?:machine_type|instance_types?|launch_template|vm_size|node_shape|preset)\b/,
-  // Pools of clouds without prices, whose machines have other names.
-  /"(?:digitalocean|civo|ibm|linode|ovh|scaleway|vultr)_\w{1,40}pools?"|"yandex_kubernetes_node_group"/,
+  // Pools of clouds whose machines have other names.
+  /"(?:digitalocean|civo|ibm|linode|ovh|scaleway|vultr)_\w{1,40}pools?"|"yandex_kubernetes_node_group"|"crusoe_kubernetes_node_pool"/,
   // A list of pools, which a variable holds.
   /(?:pool|group)s?\s{1,20}=\s{1,3}var\./,
 );
