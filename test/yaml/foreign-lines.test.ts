@@ -20,6 +20,18 @@ describe('a line that is not YAML is named, wherever the reader gives up', () =>
   test.each([
     ['a:\n  b: 1\n-  c: 1\n+  c: 2\n', `3 ${diff} [-  c: 1]`],
     ['a:\n  b: 1\n+  c: 2\n  d: 1\n', `3 ${diff} [+  c: 2]`],
+    [
+      '     1\tapiVersion: v1\n     2\tkind: Pod\n     3\ta: b: c\n',
+      '1 Line numbers precede the YAML; copy it without them [     1\tapiVersion: v1]',
+    ],
+    ['a: 1\n<!-- note -->\nb: 1\n', '2 A comment starts with #, not with <!-- [<!--]'],
+    ['a: 1\n// note\nb: 1\n', '2 A comment starts with #, not with // [//]'],
+    ['a: - b: 1\n', '1 A list starts on the line below its key; move the item there [-]'],
+    ['a: [--b={"c": 1}]\n', '1 Quote the whole value: in brackets, this { begins a mapping [--b={]'],
+    [
+      'a: b\n  # note\n  c d\ne: 1\n',
+      '3 The comment above ends the value before it; quote the whole value or move the comment [c]',
+    ],
     ['> apiVersion: v1\n> kind: Pod\n', `1 ${mail} [> apiVersion: v1]`],
     ['a:\n    - b: 1\n      c: 2\n   - b: 3\n', `4 ${misaligned} [-]`],
     ['apiVersion: v1\nkind: Pod\n---apiVersion: v1\nkind: Pod\n', `3 ${glued} [---apiVersion: v1]`],

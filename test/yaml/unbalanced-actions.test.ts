@@ -17,6 +17,11 @@ describe('blocks of a Helm template', () => {
     ['{{- if .Values.a }}\n  {{- if .b }}\n  c: 1\n{{- end }}\n', '22 {{ if }} has no {{ end }}'],
     [`${values}{{- end }}\n`, '19 {{ end }} is outside of any block'],
     [`{{ if .Values.a }}b: 1\n{{ end }}{{ else }}\n`, '32 {{ else }} is outside of any block'],
+    ['{% for a in b %}\nc: 1\n', '0 {% for %} has no {% endfor %}: the template cannot be rendered'],
+    [
+      '{%- if a -%}\n{% for b in c %}\nd: {{ b }}\n{% endfor %}\n',
+      '0 {% if %} has no {% endif %}: the template cannot be rendered',
+    ],
     // Helm does not know comments of YAML.
     ['{{- if .Values.a }}\nb: 1\n# {{- if .c }}\n{{- end }}\n', '0 {{ if }} has no {{ end }}'],
   ])('%j', (text, expected) => {
@@ -25,6 +30,10 @@ describe('blocks of a Helm template', () => {
 
   test.each([
     '{{- if .Values.a }}\nb: 1\n{{- else if .c }}\nb: 2\n{{- else }}\n{{- range $i, $e := .d }}\ne: 1\n{{- end }}\n{{- end }}\n',
+    '{% for a in b if a %}\nc: {{ a if a else 1 }}\n{% endfor %}\n{% set d = 1 if e else 2 %}\n{% include "f" %}\n',
+    '{# {% if a %} #}\nb: 1\n',
+    '{% raw %}{% if a %}{% endraw %}\nb: 1\n',
+    '{%- if .Values.a %}\nb: {{ .Values.b }}\n{% unless c %}{% endunless %}{% endif %}\n',
     '{{- if .Values.a }}\nb: 1\n# {{- end }}\n',
     '{{- if.Values.a }}\nb: {{ .Values.b }}\n{{- end}}\n',
     `${values}{{- define "x" -}}\ny\n{{- end -}}\n{{ block "z" . }}{{ end }}\n`,
@@ -36,7 +45,6 @@ describe('blocks of a Helm template', () => {
     '# In the chart: {{- if .Values.a }}\na: 1\n  # {{ .Values.b }}\n',
     `{% if a %}{{ if .Values.b }}{% else %}{{ if .Values.c }}{% endif %}\nb: 1\n{{ end }}\n`,
     // Not Helm, or not certain.
-    '{% if a %}\nb: {{ c }}\n',
     '{{ if a }}\nb: 1\n',
     `${values}{{ if .Values.a \nb: 1\n`,
     'a: 1\n',

@@ -44,7 +44,7 @@ export function repaired<T>(
     // A line below another one that is broken has the same cause.
     const follows =
       span.columns !== undefined &&
-      spans.some(({ columns, end }) => columns && /^\s*$/.test(text.slice(end, span.start)));
+      spans.some(({ end }) => end <= span.start && /^\s*$/.test(text.slice(end, span.start)));
     const others = isCause
       ? []
       : spans.filter((one) => found.every(({ start, end }) => one.end < start || one.start > end));

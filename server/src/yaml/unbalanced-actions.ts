@@ -6,7 +6,8 @@ import type { YamlProblem } from './node.ts';
  * of YAML count, as they do for Helm; texts in quotes and comments of the template do not. With another engine around it, branches may repeat actions.
  */
 export function unbalancedAction(text: string): YamlProblem | undefined {
-  if (!isHelm.test(text) || text.includes('{%')) return undefined;
+  if (text.includes('{%')) return unbalancedStatement(text);
+  if (!isHelm.test(text)) return undefined;
   const open: Opening[] = [];
   /** A block whose `end` is not at its own column, but at that of a block around it: that `end` was meant for the other one. */
   let suspect: Opening | undefined;
@@ -28,6 +29,25 @@ export function unbalancedAction(text: string): YamlProblem | undefined {
   const found = open.length === 0 ? undefined : (suspect ?? open.at(-1));
   return found && problem(`{{ ${found.word} }} has no {{ end }}`, found.start, found.end);
 }
+
+/**
+ * The first `{% for %}` or `{% if %}` without its end in a template of Jinja or the like. Others have no end in some of these languages, and in some of
+ * them, a text may contain marks.
+ */
+function unbalancedStatement(text: string): YamlProblem | undefined {
+  if (/\{%[-+~]?\s*(?:raw|verbatim|comment)\b|\{#|##/.test(text)) return undefined;
+  const open: { readonly word: string; readonly start: number; readonly end: number }[] = [];
+  for (const { 0: all, 1: word = '', index } of text.matchAll(statement)) {
+    if (!word.startsWith('end')) open.push({ word, start: index, end: index + all.length });
+    else if (open.pop()?.word !== word.slice(3)) return undefined;
+  }
+  const last = open.at(-1);
+  if (last === undefined) return undefined;
+  const message = `{% ${last.word} %} has no {% end${last.word} %}: the template cannot be rendered`;
+  return { message, span: { start: last.start, end: last.end }, isLocal: true };
+}
+
+const statement = /\{%[-+~]?\s*(for|if|endfor|endif)\b[^%\n]{0,1000}%\}/g;
 
 function problem(what: string, start: number, end: number): YamlProblem {
   return { message: `${what}: Helm fails to read the chart`, span: { start, end }, isLocal: true };

@@ -10,14 +10,27 @@ export interface UnreadableAction {
 
 /** The actions of a Helm template with which no file of its chart is rendered. https://pkg.go.dev/text/template */
 export function unreadableActions(text: string): readonly UnreadableAction[] {
-  if (!isHelmTemplate(text) || !mayBeUnreadable.test(text)) return [];
-  return findActions(text).flatMap(({ span, text: action }) => {
+  if (!isHelmTemplate(text)) return [];
+  const single = singleBraces(text);
+  if (!mayBeUnreadable.test(text)) return single;
+  const found = findActions(text).flatMap(({ span, text: action }) => {
     const found = action.startsWith('{{') ? problemIn(action) : undefined;
     if (found === undefined) return [];
     const { start, end, message } = found;
     return [{ span: { start: span.start + start, end: span.start + end }, message }];
   });
+  return [...single, ...found];
 }
+
+/** Paths of values in single braces, which Helm prints as they are. Comments and texts in quotes may have any. */
+function singleBraces(text: string): readonly UnreadableAction[] {
+  return [...text.matchAll(singleBrace)].map(({ 0: all, 1: before = '', index }) => ({
+    span: { start: index + before.length, end: index + all.length },
+    message: 'A template action has two braces on each side, as in {{ .Values.name }}: Helm prints this as it is',
+  }));
+}
+
+const singleBrace = /(^[^\n#{}"'`]{1,200}?)(?<!\{)\{-? *\.(?:Values|Release|Chart)(?:\.\w+)+ *-?\}{1,2}(?=[^}\n]*$)/gm;
 
 /** Whether a template reads the values or the names of a Helm release. */
 export function isHelmTemplate(text: string): boolean {
@@ -30,7 +43,7 @@ const isHelm = /\{\{[^}]*[\s(]\.(?:Values|Release|Chart)\b/;
 const foreignWord = /^\{\{-?\s*(end(?:if|for|range|with)|el(?:se|s)?if)(?![\w-])/;
 
 const mayBeUnreadable =
-  /\{\{-?\s*(?:end(?:if|for|range|with)|el(?:se|s)?if)\b|\.Values[\w.]*[-/]|\{\{-[^\s}]|\{\{-?\s+\/\*|\*\/\s+\}\}/;
+  /\{\{-?\s*(?:end(?:if|for|range|with)|el(?:se|s)?if)\b|\.Values[\w.]*[-/]|\{\{-[^\s}]|\{\{-?\s+\/\*|\*\/\s+\}\}|\brange\b[^}]*\sas\s/;
 
 function problemIn(action: string): (Span & { readonly message: string }) | undefined {
   const why = 'Helm fails to read the chart';
@@ -51,6 +64,12 @@ function problemIn(action: string): (Span & { readonly message: string }) | unde
   }
   // Strings may contain anything.
   const code = action.replace(/"(?:[^"\\\n]|\\.)*"|`[^`]*`/g, (quoted) => ' '.repeat(quoted.length));
+  const as = /^\{\{-?\s*range\s[^|]*?\s(as\s+\$?\w+)/.exec(code);
+  if (as !== null) {
+    const end = as[0].length;
+    const message = `range has no as; write range ${(as[1] ?? '').slice(2).trim()} := before the list: ${why}`;
+    return { start: end - (as[1] ?? '').length, end, message };
+  }
   const path = /(?<![\w)\]])\$?\.Values(?:\.\w+)*[-/][\w./-]*/.exec(code);
   if (path === null) return undefined;
   const [written] = path;
