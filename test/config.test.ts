@@ -243,7 +243,10 @@ describe('a bad config', () => {
 
   test('an error of syntax is reported without what follows from it', () => {
     const text = 'region: us-east-1\nprices:\n\tdiscountPercent: 20\nregion2: 1\n';
-    expect(problemsOf(text)).toEqual(['\t: Tab in the indentation; use spaces']);
+    expect(problemsOf(text)).toEqual([
+      '\t: Tab in the indentation; use spaces',
+      "region2: unknown key 'region2'; did you mean 'region'?",
+    ]);
     expect(problemsOf('provider: awss\nprices:\n  discountPercent: "2\nrules: {}\n')).toEqual([
       expect.stringContaining('Unclosed quote'),
       expect.stringContaining("'provider' cannot be"),

@@ -99,6 +99,8 @@ describe('mistakes in overrides', () => {
     ['overrides: [{gpu: l4}]', "'overrides.0' needs the key 'files'"],
     ['overrides: [{files: [a], gpus: l4}]', "unknown key 'gpus' in 'overrides.0'; did you mean 'gpu'?"],
     ['rules: {image-not-pinned: "off"}\nshm-missing: off\n', "'shm-missing' belongs in 'rules', not at the top"],
+    ['rules: {provider: aws}\n', "'provider' belongs at the top, not in 'rules'"],
+    ['prices: {headroom: 0.2}\n', "'headroom' belongs at the top, not in 'prices'"],
     ['discountPercent: 5\n', "'discountPercent' belongs in 'prices', not at the top"],
     ['overrides: [{files: [a], ignore: [b]}]', /^unknown key 'ignore' in 'overrides.0'/],
     ['overrides: [{files: [a], gpu: H100}]', /^The catalog has no GPU 'H100'.*did you mean/],

@@ -43,7 +43,7 @@ test.each([
   ['a { b = 1 } c { d = 1 }\n', 'c { d  | A line break is missing after the } of the block above'],
   ['a = 1 b = 2\n', 'b = 2\n | A line break is missing before b'],
   ['a = "C:\\lab"\n', '\\lab"\n | Unknown escape \\l; write \\\\ for a backslash'],
-  ['a {\n  b = 1,\n}\n', ',\n}\n | Fields of a block have no comma after them; remove it'],
+  ['a {\n  b = 1,\n}\n', ',\n}\n | Unexpected comma after the value; remove it'],
   ['a = b ?\n  "c" : "d"\n', '?\n  "c | A value goes on in the next line only in brackets; put it in ( )'],
   ['a = b +\n  c\n', '+\n  c\n | A value goes on in the next line only in brackets; put it in ( )'],
   ['a = b\n  ? "c"\n  : "d"\n', '? "c"\n | A line cannot begin with ?; put the value that it continues in ( )'],

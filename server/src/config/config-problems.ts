@@ -85,8 +85,14 @@ type Explained = Pick<ConfigValueProblem, 'message' | 'near'>;
 function unknownKey(key: string, path: readonly (string | number)[]): Explained {
   const inside = path.map((step) => (typeof step === 'number' ? '-' : step));
   const [step, ...below] = inside[0] === 'overrides' ? inside.slice(2) : inside;
-  if (step === 'rules' && below.length === 0)
-    return explain(`unknown rule '${key}'`, nearest(key, rules.keys()), "; 'gpulint rules' lists them");
+  const isRule = step === 'rules' && below.length === 0;
+  if (
+    step !== undefined &&
+    configKeys([]).some(({ name }) => name === key) &&
+    !configKeys(inside).some(({ name }) => name === key)
+  )
+    return { message: `'${key}' belongs at the top, not in '${path.join('.')}'`, near: [] };
+  if (isRule) return explain(`unknown rule '${key}'`, nearest(key, rules.keys()), "; 'gpulint rules' lists them");
   const known = configKeys(inside).map(({ name }) => name);
   const where = path.length === 0 ? '' : ` in '${path.join('.')}'`;
   const near = nearest(key, known);

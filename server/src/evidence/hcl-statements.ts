@@ -65,7 +65,7 @@ export function markIn(statement: Statement, text: string, at: number, before: s
   }
   if (part === 'start' && /^[-+]\s*[A-Za-z_}]/.test(text.slice(at, at + 100)) && isFirst(text, at))
     return { message: `This line begins with ${mark}, as in a diff; remove the mark, or the line`, at };
-  if (part === 'value' && mark === ',') return { message: 'Fields of a block have no comma after them; remove it', at };
+  if (part === 'value' && mark === ',') return { message: 'Unexpected comma after the value; remove it', at };
   if (part === 'start' && /^(?:[?:]|&&|\|\|)/.test(text.slice(at, at + 2)))
     return { message: `A line cannot begin with ${mark}; put the value that it continues in ( )`, at };
   if (part === 'name' && mark === '=' && !/[=>]/.test(text.charAt(at + 1))) return set(statement);
