@@ -105,7 +105,11 @@ test('a price file of OpenCost sets the prices, and a broken one ends the run', 
   write(folder, { 'prices/default.json': '{\n  "GPU": "0.95",\n}\n' });
   const { status, stderr } = await check();
   expect(status).toBe(2);
-  expect(stderr).toContain('cannot read the price file prices/default.json: line 2: JSON has no trailing commas');
+  expect(stderr).toContain(
+    '.gpulint.yaml:2:12: cannot read the price file prices/default.json: line 2: JSON has no trailing commas',
+  );
+  write(folder, { '.gpulint.yaml': '# prices\npriceFile: prices.json\n' });
+  expect((await check()).stderr).toContain('.gpulint.yaml:2:12: cannot read the price file prices.json: no such file');
 });
 
 test('a config that is a link to nothing is an error, not an absent config', async () => {

@@ -164,21 +164,22 @@ function toConfig(file: string, content: FileContent, reach: Reach): LoadedConfi
   }
   for (const problem of found) if (problem.level === 'info') warn(sentenceOf(problem));
   const base = path.dirname(path.resolve(file));
-  return { values, base, rates: ratesIn(file, values.priceFile, reach) };
+  const { line, column } = positionAt(lineStarts, Math.max(0, text.search(/(?<=^priceFile:[ \t]{1,100})\S/m)));
+  return { values, base, rates: ratesIn(file, values.priceFile, reach, `${shown}:${line}:${column}`) };
 }
 
 function isManifest(text: string): boolean {
   return /^apiVersion\s*:/m.test(text) && /^kind\s*:/m.test(text);
 }
 
-/** The prices of the price file of a config. @throws ConfigError if it cannot be read */
-function ratesIn(config: string, name: string | undefined, reach: Reach): UnitRates | undefined {
+/** The prices of the price file of a config. @param place where the config names it @throws ConfigError if it cannot be read */
+function ratesIn(config: string, name: string | undefined, reach: Reach, place: string): UnitRates | undefined {
   if (name === undefined) return undefined;
   const file = path.join(path.dirname(path.resolve(config)), name);
   const content = contentOfFound(file, reach, maxConfigBytes);
   const rates = content.kind === 'text' ? readPriceFile(content.text) : content.reason;
   if (typeof rates === 'string')
-    throw new ConfigError(config, `cannot read the price file ${displayPath(file)}: ${rates}`);
+    throw new ConfigError(config, `${place}: cannot read the price file ${displayPath(file)}: ${rates}`);
   return rates;
 }
 
