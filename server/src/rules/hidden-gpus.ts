@@ -1,3 +1,4 @@
+import { findLocalProcesses } from '../command/processes.ts';
 import { allCommands, baseName, type Word } from '../command/shell.ts';
 import { fromConfigMap } from '../evidence/config-variables.ts';
 import { type DeviceList, deviceLists } from '../evidence/device-lists.ts';
@@ -8,7 +9,7 @@ import { isExempt } from '../evidence/requested-accelerators.ts';
 import { isHarmless } from '../evidence/sole-server.ts';
 import { placesAt } from '../evidence/written.ts';
 import { isRequested } from '../model/accelerators.ts';
-import { commandLineOf, commandsIn, imageUseOf } from '../model/process-input.ts';
+import { commandLineOf, commandsIn, imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -109,12 +110,15 @@ export default defineRule({
     if (seen >= count) {
       // A list in a ConfigMap may be there for larger pods.
       const last = own?.name !== 'CUDA_VISIBLE_DEVICES' ? 0 : Math.max(...value.value.split(',').map(Number));
-      if (last >= count)
+      // A program that starts as many processes as there are GPUs needs no others.
+      const isEnough = findLocalProcesses(processInput(container)).some((one) => one.count === count);
+      if (last >= count && !isEnough)
         report({
           severity: 'info',
           message: missingOf({ text: `${env.name}=${value.value}`, last }, count),
           span,
           fixes,
+          oncePerFile: true,
         });
       return;
     }
