@@ -92,7 +92,7 @@ export default defineRule({
     const isOuter = manifest.root.node === context.document.root;
     if (isOuter && groupOf(apiVersion) === 'argoproj.io') checkTags([limits, requests], context);
     for (const { at, text } of cloudRunProblems(container, context.podSet))
-      context.report({ message: `${text}: the service is rejected`, span: spanOf(at) });
+      context.report({ message: `${text}: it rejects the service`, span: spanOf(at) });
     if (!isPodSpec(context.podSet, context.workload)) {
       // Charts pass resources on as they are.
       const amounts = isValues(context.workload) ? entries(requests).filter((one) => amountsOfAll.has(keyOf(one))) : [];
