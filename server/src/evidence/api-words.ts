@@ -14,6 +14,7 @@ export function someHolder(holder: ApiHolder): string {
 export function thisHolder(holder: ApiHolder): string {
   const noun = nouns[holder.type];
   if (noun !== undefined) return `the ${noun}`;
+  if (holder.type === 'NodePoolNode') return "the NodePool's template.spec";
   return nameOf(holder) ?? `the item of ${keyOf(holder.at.parent ?? holder.at)}`;
 }
 
