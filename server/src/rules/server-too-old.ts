@@ -71,9 +71,11 @@ export default defineRule({
     const lacking = image && lackingBackend(container, models, workload);
     if (lacking !== undefined && image !== undefined) {
       const { title, from, tag, isStated } = lacking;
+      const problem = `${shorten(image.value.slice(image.value.lastIndexOf('/') + 1), 40)} has no ${title} backend, which ${shorten(from, 44)} ${isStated ? 'needs' : 'suggests'}: its models do not load`;
+      const advice = `; ${tag} has it`;
       report({
         severity: isStated ? 'warning' : 'info',
-        message: `${shorten(image.value.slice(image.value.lastIndexOf('/') + 1), 40)} has no ${title} backend, which ${shorten(from, 60)} ${isStated ? 'needs' : 'suggests'}: its models do not load; ${tag} has it`,
+        message: problem.length + advice.length > maxLength ? problem : `${problem}${advice}`,
         span: spanOf(image.at),
       });
       return;
@@ -119,3 +121,6 @@ export default defineRule({
     });
   },
 });
+
+/** Of a message, with the advice after its problem. */
+const maxLength = 160;
