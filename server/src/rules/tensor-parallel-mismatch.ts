@@ -164,7 +164,7 @@ function checkTriton(container: Container, gpus: number, context: PodSetContext)
   if (model === undefined) return false;
   const own = gpus === 1 ? 'the only GPU of the container is 0' : `the container's ${gpus} GPUs are 0 to ${gpus - 1}`;
   report({
-    message: `${shorten(model.file, 56)} places an instance on GPU ${model.lastGpu}, but ${own}: Triton does not load the model`,
+    message: `${shorten(model.file, 56)} places an instance on GPU ${model.lastGpu}, but ${own}: Triton cannot load the model`,
     span: requestSpan(container.accelerators, container),
   });
   return true;
