@@ -35,8 +35,9 @@ function withField(root: YamlNode, field: string, text: string): YamlNode {
   if (nodeAt(root, steps) === undefined) return root;
   const path = placesOf(root, steps).map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'));
   // A number from a ConfigMap is a text there.
-  const value = /^-?\d{1,15}$/.test(text) || /^(?:true|false)$/.test(text) ? JSON.parse(text) : text;
-  const patch = parseDocument(JSON.stringify([{ op: 'replace', path: `/${path.join('/')}`, value }]), 0).root;
+  const value = /^(?:-?\d{1,15}|true|false)$/.test(text) ? text : JSON.stringify(text);
+  const operation = `{op: replace, path: ${JSON.stringify(`/${path.join('/')}`)}, value: ${value}}`;
+  const patch = parseDocument(`[${operation}]`, 0).root;
   return patch?.kind === 'seq' ? applyJsonPatch(root, patch as YamlSeq) : root;
 }
 
