@@ -81,3 +81,33 @@ describe('an error in a file that names no accelerators is reported if files tha
     expect(await errors({ 'values.yaml': 'a: "b\n', 'templates/pod.yaml': template })).toEqual([]);
   });
 });
+
+describe('the number of pods is unknown if an error of syntax may hide it', () => {
+  const deployment = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: a}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: a}}
+  template:
+    metadata: {labels: {app: a}}
+    spec:
+      hostname: b
+${pod.slice(pod.indexOf('  containers'), -1).replaceAll(/^/gm, '    ')}
+`;
+  test.each([
+    ['  replicas: 3', '   replicas: 3', '? GPUs'],
+    ['  replicas: 3', '  repl', '? GPUs'],
+    ['  replicas: 3', '  replicas:3', '? GPUs'],
+    ['  replicas: 3', '\treplicas: 3', '? GPUs'],
+    ['      hostname: b', '      hostname:b', '3 GPUs'],
+    ['      hostname: b', '       hostname: b', '3 GPUs'],
+    ['a}\nspec', '"a}\nspec', '3 GPUs'],
+  ])('%j is %j', async (before, after, count) => {
+    const cwd = temporaryFolder();
+    expect(deployment).toContain(before);
+    writeFileSync(path.join(cwd, 'a.yaml'), deployment.replace(before, after));
+    const { stdout } = await runCli(['cost', '--no-color', 'a.yaml'], { cwd });
+    expect(stdout).toContain(count);
+  });
+});

@@ -34,6 +34,7 @@ describe('after an error of syntax', () => {
     ['a:\n  - b: 1\n     c: 2\n    d: {e: 1}\n', '{a: [{b: ?, d: {e: 1} …}]}'],
     ['a:\n  siz\n  b:\n    c: 1\n', '{a: {b: {c: 1} …} …}'],
     ['a:\n  b: 1\n\tc: 2\n  d: {e: 1}\n', '{a: {b: 1, d: {e: 1} …}}'],
+    ['a:\n   b: 1\n  c: {d: 1}\n', '{a: {b: 1 …}}'],
     // Lines below would belong to another key.
     ['a:\n  b\n    c: 1\nd: 1\n', '{a: {b c: 1 …}, d: 1 …}'],
     ['a:\n  b\n  - c: 1\nd: 1\n', '{a: {b - c: 1 …}, d: 1 …}'],

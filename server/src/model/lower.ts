@@ -1,5 +1,5 @@
 import type { Cursor } from '../yaml/cursor.ts';
-import { getIn, isIncomplete, items, rootCursor } from '../yaml/cursor.ts';
+import { getIn, hasLostLine, isIncomplete, items, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { namesAccelerators } from './accelerators.ts';
 import { runsPerNode } from './charts/apps.ts';
@@ -161,7 +161,11 @@ function lowerWorkload(
   const defines = role === 'definition';
   const isUncounted = defines || manifest.created === 'later';
   const podSets = withUniqueNames(lowered.podSets).map((source) =>
-    lowerPodSet(isUncounted ? { ...source, pods: exactly(null) } : source, manifest, context),
+    lowerPodSet(
+      isUncounted || hasLostCount(source.pod) ? { ...source, pods: exactly(null) } : source,
+      manifest,
+      context,
+    ),
   );
   const found = role === undefined ? roleOf(manifest, podSets) : byKind(role, manifest);
   return {
@@ -180,6 +184,12 @@ function lowerWorkload(
     scaling: lowered.scaling,
     scaledBy: null,
   };
+}
+
+/** Whether an error of syntax may hide the number of pods: only the object around the pod has it. */
+function hasLostCount({ parent }: Cursor): boolean {
+  for (let at = parent; at !== undefined; at = at.parent) if (hasLostLine(at)) return true;
+  return false;
 }
 
 function byKind(role: Role, { kind }: Manifest): FoundRole {

@@ -246,7 +246,8 @@ function gpusOfGroup({ kind, apiVersion, podSets, manifest, partial }: Workload)
   const isGroup = kind === 'LeaderWorkerSet';
   if (partial || (!isGroup && kindOf({ kind, apiVersion }).rayCluster === undefined)) return null;
   // An autoscaler may multiply the groups, but a group keeps its size.
-  const size = lowerCount(getIn(manifest.root, 'spec', 'leaderWorkerTemplate', 'size'), 1);
+  const template = getIn(manifest.root, 'spec', 'leaderWorkerTemplate');
+  const size = isIncomplete(template) ? null : lowerCount(getIn(template, 'size'), 1);
   const inGroup = podSets.length > 1 ? [1, size === null ? null : size - 1] : [size];
   let all = 0;
   for (const [index, { name, pods, accelerators, containers }] of podSets.entries()) {

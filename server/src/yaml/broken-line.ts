@@ -37,6 +37,17 @@ export function brokenLine(text: string, at: number): BrokenLine | undefined {
   return { line, isLeaf: leaf.test(written), continued: isDeeper ? above.start + above.text.length : undefined };
 }
 
+/**
+ * The line above a misaligned one, if it is the one that is indented too deep: one key with its value, before a line that holds others.
+ * @returns where its text begins and ends
+ */
+export function deeperLineAbove(text: string, at: number): Span | undefined {
+  const start = Math.max(text.lastIndexOf('\n', at - 1), text.lastIndexOf('\r', at - 1)) + 1;
+  const above = lineAbove(text, start);
+  if (above === undefined || !leaf.test(above.text) || indentOf(above.text) <= at - start) return undefined;
+  return { start: above.start + indentOf(above.text), end: above.start + above.text.length };
+}
+
 const maxLine = 1000;
 
 // Without its kind, an object would be taken for another.

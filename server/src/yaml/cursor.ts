@@ -95,6 +95,11 @@ export function isNull(cursor: Cursor): boolean {
   return cursor.node.kind === 'scalar' && cursor.node.value === null;
 }
 
+/** A line of the mapping is an error of syntax: a default may not apply. */
+export function hasLostLine({ node }: Cursor): boolean {
+  return node.kind === 'map' && node.lost === true;
+}
+
 /** The value is a template expression or a placeholder, so it is unknown. */
 export function isTemplated(cursor: Cursor | undefined): boolean {
   return cursor?.node.kind === 'scalar' && cursor.node.templated;

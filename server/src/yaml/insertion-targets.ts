@@ -58,9 +58,11 @@ function targetOf(root: YamlNode, hidden: HiddenLines, mask: Mask, written: Map<
   }
 }
 
-function setIncomplete(node: YamlMap | YamlSeq, { repeats }: HiddenLines): void {
-  if (node.kind === 'map') draftOf(node).incomplete = true;
-  else {
+function setIncomplete(node: YamlMap | YamlSeq, { repeats, lost }: HiddenLines): void {
+  if (node.kind === 'map') {
+    draftOf(node).incomplete = true;
+    if (lost) draftOf(node).lost = true;
+  } else {
     draftOf(node).incomplete = true;
     if (repeats) draftOf(node).repeated = true;
   }

@@ -26,6 +26,8 @@ export interface YamlMap {
   readonly flow: boolean;
   /** A template action on its own line may add unseen keys, so a missing key means nothing. */
   readonly incomplete: boolean;
+  /** A line with an error of syntax is probably one of its keys. */
+  readonly lost?: true;
   readonly span: Span;
 }
 

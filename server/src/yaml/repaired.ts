@@ -1,4 +1,4 @@
-import { brokenLine } from './broken-line.ts';
+import { brokenLine, deeperLineAbove } from './broken-line.ts';
 import type { YamlProblem } from './node.ts';
 import type { Span } from './span.ts';
 import { type Mask, maskBroken } from './template.ts';
@@ -36,7 +36,13 @@ export function repaired<T>(
   let problems: readonly YamlProblem[] = [];
   let problem = first;
   for (let count = 0; count < maxErrors; count += 1) {
-    const found = brokenAt(text, problem, spans);
+    let found = brokenAt(text, problem, spans);
+    if (found.length === 0 && problem.message.startsWith('The indentation matches no line above')) {
+      const above = deeperLineAbove(text, problem.span.start);
+      if (above === undefined) return undefined;
+      problem = { message: tooDeep, span: above };
+      found = brokenAt(text, problem, spans);
+    }
     const [span] = found;
     if (span === undefined) return undefined;
     // An earlier error is the cause of a later one, as a quote that ends at the start of the next text.
@@ -62,6 +68,8 @@ export function repaired<T>(
   }
   return undefined;
 }
+
+const tooDeep = 'This line is indented deeper than the lines around it; align it with them';
 
 /** A value, or a whole line. */
 type Broken = Span & { readonly columns?: readonly number[]; readonly isLeaf?: boolean };

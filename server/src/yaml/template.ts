@@ -21,6 +21,8 @@ export interface HiddenLines {
   readonly action?: TemplateAction;
   /** A loop inserts them, repeating the written lines. */
   readonly repeats?: true;
+  /** It is a line with an error of syntax. */
+  readonly lost?: true;
 }
 
 /** Replaces each character of an expression: a private-use character is plain text wherever YAML reads it. */
@@ -115,7 +117,9 @@ export function maskBroken(text: string, spans: readonly (Span & { readonly colu
     at = end;
   }
   const values = sorted.filter(({ columns }) => columns === undefined);
-  const hiddenLines = sorted.flatMap(({ start, columns = [] }) => columns.map((column) => ({ offset: start, column })));
+  const hiddenLines = sorted.flatMap(({ start, columns = [] }) =>
+    columns.map((column) => ({ offset: start, column, lost: true as const })),
+  );
   const actions = values.map((span) => ({ text: text.slice(span.start, span.end), span }));
   const instead = new Map(actions.map(({ span: { start }, text: value }) => [start, quoted.exec(value)?.[1] ?? '']));
   return { text: masked + text.slice(at), original: text, actions, hiddenLines, instead };
