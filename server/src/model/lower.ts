@@ -1,5 +1,4 @@
-import type { Cursor } from '../yaml/cursor.ts';
-import { getIn, hasLostLine, isIncomplete, items, rootCursor } from '../yaml/cursor.ts';
+import { type Cursor, getIn, hasLostLineAround, isIncomplete, items, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { namesAccelerators } from './accelerators.ts';
 import { runsPerNode } from './charts/apps.ts';
@@ -161,11 +160,7 @@ function lowerWorkload(
   const defines = role === 'definition';
   const isUncounted = defines || manifest.created === 'later';
   const podSets = withUniqueNames(lowered.podSets).map((source) =>
-    lowerPodSet(
-      isUncounted || hasLostCount(source.pod) ? { ...source, pods: exactly(null) } : source,
-      manifest,
-      context,
-    ),
+    lowerPodSet(isUncounted ? { ...source, pods: exactly(null) } : source, manifest, context),
   );
   const found = role === undefined ? roleOf(manifest, podSets) : byKind(role, manifest);
   return {
@@ -184,12 +179,6 @@ function lowerWorkload(
     scaling: lowered.scaling,
     scaledBy: null,
   };
-}
-
-/** Whether an error of syntax may hide the number of pods: only the object around the pod has it. */
-function hasLostCount({ parent }: Cursor): boolean {
-  for (let at = parent; at !== undefined; at = at.parent) if (hasLostLine(at)) return true;
-  return false;
 }
 
 function byKind(role: Role, { kind }: Manifest): FoundRole {
@@ -274,7 +263,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     requestsDevices ? withCloudSign(placement, parts, crossReferences) : placement;
   return {
     name: source.name,
-    pods: source.pods,
+    pods: hasLostLineAround(pod) ? exactly(null) : source.pods,
     replicas: source.replicas,
     pod,
     labels,

@@ -95,9 +95,10 @@ export function isNull(cursor: Cursor): boolean {
   return cursor.node.kind === 'scalar' && cursor.node.value === null;
 }
 
-/** A line of the mapping is an error of syntax: a default may not apply. */
-export function hasLostLine({ node }: Cursor): boolean {
-  return node.kind === 'map' && node.lost === true;
+/** Whether a line of a mapping around a value is an error of syntax: it may have said how many there are. */
+export function hasLostLineAround({ parent }: Cursor): boolean {
+  for (let at = parent; at !== undefined; at = at.parent) if (at.node.kind === 'map' && at.node.lost) return true;
+  return false;
 }
 
 /** The value is a template expression or a placeholder, so it is unknown. */
