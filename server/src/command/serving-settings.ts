@@ -51,7 +51,7 @@ export function readServerStart(
   const engine = program === undefined ? undefined : engineOf(program);
   if (program === undefined || engine === undefined) return undefined;
   const flags = readFlags(words).filter(({ word }) => word.text.startsWith('-'));
-  const first = engine === 'ollama' ? undefined : modelWord(engine, words, byImage);
+  const first = engine === 'ollama' && !byImage ? undefined : modelWord(engine, words, byImage);
   const takesFlagsOnly = flagPrograms.has(program) && (only !== undefined || isPlain);
   const variables = takesFlagsOnly ? [] : input.env.flatMap((one) => settingOfVariable(one, engine));
   const written = flags.map((flag): Setting => {
@@ -61,7 +61,7 @@ export function readServerStart(
   return {
     engine,
     program,
-    model: engine === 'ollama' ? onlyPulled(input) : first && expand(first.text, input),
+    model: engine === 'ollama' && !byImage ? onlyPulled(input) : first && expand(first.text, input),
     settings: [...variables, ...written],
     open: openEnd(others.length > 0, complete, hasUnknown(words, flags, first), only === undefined && script),
   };
