@@ -11,7 +11,7 @@ import {
   items,
   keyOf,
 } from '../yaml/cursor.ts';
-import { isGpuFile } from './gpu-files.ts';
+import { isDriverFile, isGpuFile } from './gpu-files.ts';
 import { volumeNamed } from './volume-lifetime.ts';
 
 /** Whether devices come from a claim, a scheduler's annotation, or a resource that is not in the catalog. */
@@ -69,7 +69,7 @@ function mountsSystem(podSet: PodSet): boolean {
   return hostPaths(podSet).some((path) => path === undefined || !holdsData(path));
 }
 
-/** A GPU's device files of the node in a container. */
+/** A GPU's device files, or its driver, of the node in a container. */
 interface MountedGpu {
   /** Undefined if a chart mounts them into the containers of its pods. */
   readonly container: Container | undefined;
@@ -77,7 +77,7 @@ interface MountedGpu {
   readonly path: string;
 }
 
-/** The first mount of a GPU's device files from the node, in a container that runs with the pod. */
+/** The first mount of a GPU's device files or driver from the node, in a container that runs with the pod. */
 export function mountedGpu(podSet: PodSet): MountedGpu | undefined {
   for (const container of podSet.containers) {
     for (const { name, at } of container.type === 'app' ? container.volumeMounts : []) {
@@ -104,7 +104,7 @@ export function mountedGpu(podSet: PodSet): MountedGpu | undefined {
 
 function gpuFile(at: Cursor | undefined): string | undefined {
   const path = isTemplated(at) ? '' : (asText(at) ?? '');
-  return isGpuFile(path) ? path : undefined;
+  return isGpuFile(path) || isDriverFile(path) ? path : undefined;
 }
 
 function hasHostRights({ pod, containers }: PodSet): boolean {

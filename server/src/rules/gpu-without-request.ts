@@ -90,7 +90,7 @@ import { defineRule } from './rule.ts';
  * A launcher that starts several processes on GPUs (`torchrun --nproc_per_node=8` with NCCL) is also reported, as a **warning** if its
  * container is privileged: it can then use all GPUs of its node, which the scheduler also gives to other pods.
  *
- * Also reported are mounts of a GPU's device files (`/dev/dri`, `/dev/kfd`, `/dev/nvidia0`) from the node, which only privileged containers can open, and
+ * Also reported are mounts of a GPU's device files (`/dev/dri`, `/dev/kfd`, `/dev/nvidia0`) or driver from the node, which only privileged containers can use, privileged containers of pods that select GPU nodes, and
  * Deployments and the like with NVIDIA's CUDA base image or one for AMD's ROCm. Variables that choose AMD GPUs (`HIP_VISIBLE_DEVICES`) are reported anywhere.
  *
  * llama.cpp with layers for a GPU (`--n-gpu-layers 40`) is reported, and a privileged container that chooses AMD GPUs of its node, or whose image is for GPUs. A request of 0 next to a
@@ -265,7 +265,7 @@ export default defineRule({
     }
 
     function reportOfNode(container: Container): boolean {
-      const use = gpuOfNode(container);
+      const use = gpuOfNode(container, podSet);
       if (use === undefined || (workload.partial && !hasAllContainers(workload)) || mayGetAmdGpus(podSet)) return false;
       report({
         message: `${use.text} of the node, but the privileged container requests none: other pods can get the same GPUs`,
