@@ -133,7 +133,7 @@ function checkMode(spec: Cursor, { report, document }: RuleContext): void {
   const meant = modes.find((one) => one.toLowerCase() === written.toLowerCase()) ?? nearest(written, modes)[0];
   if (meant === undefined) return;
   report({
-    message: `Unknown submissionMode ${shorten(written, 30)}; did you mean ${meant}? KubeRay never submits the job`,
+    message: `Unknown submissionMode ${shorten(written, 30)}; did you mean ${meant}? KubeRay does not run the job`,
     span: spanOf(mode),
     fixes: () => [fix(`Write ${meant}`, 'unsafe', replaceScalar(document, mode, meant))],
   });
