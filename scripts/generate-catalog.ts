@@ -14,6 +14,7 @@ import { instanceFile } from './catalog/instances.ts';
 import { interruptionFile } from './catalog/interruptions.ts';
 import { withLocalDisks } from './catalog/local-disks.ts';
 import { migFile } from './catalog/mig.ts';
+import { moreInstances } from './catalog/more-instances.ts';
 import { morePrices } from './catalog/more-prices.ts';
 import { platformFile } from './catalog/platforms.ts';
 import { priceFile, withCounts, withNodeNames, withOnePrice, withoutReserved } from './catalog/prices.ts';
@@ -46,7 +47,7 @@ const gpus = gpuFile(JSON.parse(text['gpus.json']), dates);
 const counts = csv('price_row_counts.csv');
 const notes = csv('instance_notes.csv');
 const instances = withLocalDisks(
-  withAzurePages(withCounts([...csv('instances.csv'), ...csv('instances_more.csv')], counts, notes)),
+  withAzurePages(withCounts([...csv('instances.csv'), ...csv('instances_more.csv'), ...moreInstances], counts, notes)),
 );
 const prices = withNodeNames(
   withoutReserved(withCounts([...csv('prices.csv'), ...morePrices], counts, notes), notes),

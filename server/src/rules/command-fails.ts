@@ -35,8 +35,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * Ubuntu 23.04 and Debian 12, pip does not change the system's Python. Volumes of ConfigMaps and Secrets are read-only, also for `chmod`.
  * `apt-get` needs root, and Jupyter exits if it runs as root without `--allow-root`. `mount` and settings of the driver need a privileged
  * container, and none runs systemd. pip finds no `sklearn`, and `torch==2.4.1+cu124` only in PyTorch's own index. `git clone` over SSH and
- * `kaggle` need a key, which public images do not have. Where only `python3` is installed, `python` is not found, and `[-f` and `X = 1` are not
- * valid commands. The program after such a command never starts, or starts without its environment.
+ * `kaggle` need a key, which public images do not have. Where only `python3` is installed, `python` is not found, and `[-f` and `X = 1` are not valid commands. The program after such a command never starts, or starts without its environment.
  *
  * ```yaml invalid
  * apiVersion: v1
