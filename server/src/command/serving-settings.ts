@@ -94,8 +94,30 @@ export const pulledModels = once((input: ProcessInput): readonly string[] => {
     if (first === undefined) return requestedPull(words) ?? [];
     return expand(first.text, input) ?? listOfLoop(first.text, input);
   });
-  return [...new Set(names)];
+  const own = createdModels(input);
+  return [...new Set(names)].filter((name) => !own.has(withoutLatest(name)));
 });
+
+/** The names that a command line gives to models itself, by `ollama create` or `ollama cp`. */
+export function createdModels({ command, args, env }: ProcessInput): ReadonlySet<string> {
+  const names = allCommands(readCommandLine(command, args, env).statements).flatMap(({ words }) => {
+    const at = words.findIndex(({ text }) => baseName(text) === 'ollama');
+    const action = at < 0 ? undefined : words[at + 1]?.text;
+    const rest = words.slice(at + 2).map(({ text }) => text);
+    if (action === 'cp') return rest[1] ?? [];
+    return (action === 'create' && rest.find((text, index) => !isOfFlag(text, rest[index - 1]))) || [];
+  });
+  return new Set(names.map(withoutLatest));
+}
+
+/** Whether a word is a flag of `ollama create`, or its value: `-f Modelfile`, `-q q4_0`. */
+function isOfFlag(text: string, before: string | undefined): boolean {
+  return text.startsWith('-') || /^(?:-f|--file|-q|--quantize)$/.test(before ?? '');
+}
+
+function withoutLatest(name: string): string {
+  return name.replace(/:latest$/, '');
+}
 
 /** `for model in a b; do ollama pull $model; done`. */
 function listOfLoop(text: string, { command, args }: ProcessInput): readonly string[] {

@@ -1,8 +1,9 @@
 import { imageParts } from '../catalog/images.ts';
-import { partOf, wordSet } from '../catalog/word-patterns.ts';
+import { oneOf, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Volume } from '../model/workload.ts';
-import { asText, getIn, isTemplated, isUnseen, items } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isTemplated, isUnseen, items } from '../yaml/cursor.ts';
+import { someText } from '../yaml/texts.ts';
 import { mayMountMore, volumeNamed } from './volume-lifetime.ts';
 
 /** The directory into which a model server downloads its weights, and the volume that is mounted there. */
@@ -75,7 +76,7 @@ export function unusedModelVolume(
   if (isOpen) return undefined;
   const [mount, ...others] = volumeMounts.filter(
     (one) =>
-      (isForModels(one) || (program === 'ollama' && onlyOllama.test(container.image?.value ?? ''))) &&
+      (isForModels(one) || (program === 'ollama' && mayBeForOllama(one, container))) &&
       (keepsFiles(volumeNamed(podSet, one.name)) || isOwnCache(one, podSet)) &&
       !isUsed(one, container, podSet, program),
   );
@@ -84,6 +85,13 @@ export function unusedModelVolume(
 
 /** The image of a server that stores nothing but its models. */
 const onlyOllama = /^(?:docker\.io\/)?ollama\/ollama(?:[:@]|$)/;
+
+/** Whether a volume of Ollama can be meant for its models: time zones, drivers, certificates and logs have places of the system. */
+function mayBeForOllama({ name, mountPath }: Container['volumeMounts'][number], { image }: Container): boolean {
+  return onlyOllama.test(image?.value ?? '') && !ofSystem.test(mountPath) && !otherFiles.test(`${name} ${mountPath}`);
+}
+
+const ofSystem = new RegExp(`^/(?:${oneOf('bin dev etc lib lib64 opt proc run sbin sys tmp usr var')})(?:/|$)`);
 
 /** Whether the name or the path of a mount is that of models. */
 export function isForModels({
@@ -99,7 +107,7 @@ export function isForModels({
 const otherFiles = partOf(
   'vllm torch triton inductor flashinfer compile',
   'pip \\buv\\b nltk',
-  'adapter lora dataset log',
+  'adapter lora dataset log backup',
 );
 const modelFiles = partOf('model weight hugging \\bhf\\b \\bhub\\b ollama cache');
 
@@ -113,6 +121,12 @@ function isOwnCache({ name, mountPath }: Container['volumeMounts'][number], podS
 }
 
 const withoutFiles = wordSet('emptyDir configMap secret projected downwardAPI image');
+
+/** Whether a hook of a container, which may copy or link the models, names a path. */
+function namesInHook(container: Cursor, path: string): boolean {
+  const hooks = getIn(container, 'lifecycle');
+  return hooks !== undefined && someText(hooks.node, (text) => namesPath(text, path));
+}
 
 /** Whether a command or a variable that the program reads names the mount, or another container has it. */
 function isUsed(
@@ -131,10 +145,12 @@ function isUsed(
       (isPlain && invented.has(variable)) ||
       (program === 'text-embeddings-router' && variable === 'HF_HOME')
     );
-  const isNamed = ({ command, args, env, scripts }: Container) =>
+  const isNamed = ({ at, command, args, env, scripts }: Container) =>
+    namesInHook(at, plain) ||
     [...command, ...args, ...env.flatMap((one) => (isRead(one.name) ? (one.value ?? []) : []))].some(({ value }) =>
       namesPath(value, plain),
-    ) || scripts.some(({ text }) => namesPath(text, plain));
+    ) ||
+    scripts.some(({ text }) => namesPath(text, plain));
   return podSet.containers.some(
     (other) => isNamed(other) || (other !== container && other.volumeMounts.some((mount) => mount.name === name)),
   );

@@ -1,4 +1,4 @@
-import { pulledModels } from '../command/serving-settings.ts';
+import { createdModels, pulledModels } from '../command/serving-settings.ts';
 import { lowerContainer } from '../model/pod.ts';
 import { processInput } from '../model/process-input.ts';
 import { valuesPulls } from '../model/values-model.ts';
@@ -15,6 +15,9 @@ export interface PulledModel {
 export function pulledByOllama(container: Container): readonly PulledModel[] {
   const hook = getIn(container.at, 'lifecycle', 'postStart', 'exec');
   const inputs = [container, ...(hook === undefined ? [] : [{ ...lowerContainer(hook, 'app'), env: container.env }])];
-  const written = inputs.flatMap((one) => pulledModels(processInput(one))).map((name) => ({ name }));
+  const read = inputs.map(processInput);
+  // The script may create what the hook loads.
+  const own = new Set(read.length > 1 ? read.flatMap((one) => [...createdModels(one)]) : []);
+  const written = read.flatMap(pulledModels).flatMap((name) => (own.has(name) ? [] : [{ name }]));
   return [...written, ...valuesPulls(container.at)];
 }

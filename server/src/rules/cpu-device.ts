@@ -86,7 +86,7 @@ export default defineRule({
       const [model] = models;
       if (
         model !== undefined &&
-        models.every(({ kinds }) => kinds.length > 0 && kinds.every((kind) => kind === 'KIND_CPU'))
+        models.every(({ backend, kinds }) => placed.test(backend ?? '') && kinds.length > 0 && kinds.every(isOnCpu))
       ) {
         report({
           severity: 'info',
@@ -123,3 +123,10 @@ export default defineRule({
 });
 
 const devices = /^(?:nvidia|amd|gpu\.intel)\.com\//;
+
+/** Triton's backends that run on the device of the instance. Those of TensorRT-LLM and Python choose their own, also with `KIND_CPU`. */
+const placed = /^(?:onnxruntime(?:_onnx)?|tensorflow(?:_graphdef|_savedmodel)?|pytorch(?:_libtorch)?)$/;
+
+function isOnCpu(kind: string): boolean {
+  return kind === 'KIND_CPU';
+}

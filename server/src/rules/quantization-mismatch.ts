@@ -194,10 +194,11 @@ function mismatch(method: Method, model: string | undefined): string | undefined
   const [organization = '', name, ...more] = model.split('/');
   const words = wordsOf(model);
   const own = words.flatMap((word) => named[word] ?? []);
-  // Its files hold weights of most formats, and their names state those.
-  if (method === 'compressed-tensors' && own.some((one) => !/^(?:GGUF|bitsandbytes)$/.test(one))) return undefined;
-  if (method === 'compressed-tensors' && /auto-?round/i.test(model))
-    return `does not match ${shorten(model, 48)}, a model in AutoRound format`;
+  // Its files hold weights of most formats, and their names state those. AutoRound also writes such files, and Mistral publishes some.
+  if (method === 'compressed-tensors') {
+    if (own.some((one) => !/^(?:GGUF|bitsandbytes)$/.test(one))) return undefined;
+    if (/auto-?round|^mistralai\//i.test(model)) return undefined;
+  }
   if (words.includes(method) || own.some((one) => one.toLowerCase() === method)) return undefined;
   const other = own[0] ?? publishedFormat(model);
   if (other !== undefined && other.toLowerCase() !== method)
