@@ -39,6 +39,7 @@ export function freshFolder(container: Container, podSet: PodSet, workload: Work
       if (valueWord === undefined || isVariable || !isOfProgress(wordsOf(written)) || signOfFlag(flag).length === 0)
         continue;
       const text = valueWord === word ? word.text.slice(word.text.indexOf('=') + 1) : valueWord.text;
+      if (looksNextTo(fill(text), lines)) return undefined;
       if (ofPod?.test(fill(text)) === true) return { text, words: [word, valueWord] };
       // Without a shell, `$(date)` is the name itself.
       if (lines[valueWord.item]?.value === valueWord.text) continue;
@@ -48,16 +49,34 @@ export function freshFolder(container: Container, podSet: PodSet, workload: Work
   return undefined;
 }
 
+/** Whether a script finds or copies what an earlier start has saved next to a directory: `cp -r /ckpt/last /ckpt/$HOSTNAME`. */
+function looksNextTo(folder: string, lines: Container['command']): boolean {
+  const [, parent] = /^((?:\/[\w.-]+)+)\/[^/]*[$`]/.exec(folder) ?? [];
+  if (parent === undefined) return false;
+  return lines.some(({ value }) =>
+    value
+      .replaceAll(folder, '')
+      .split(/[\n;&|]/)
+      .some((part) => part.includes(parent) && /(?:^|[\s(`"'])(?:ls|find|cp|ln|mv|rsync)\s/.test(part)),
+  );
+}
+
 /** The part of a volume, by the name of the pod, in which a path for progress is: another pod has another one. */
 export function freshPart(container: Container, podSet: PodSet, workload: Workload): Cursor | undefined {
   const ofPod = referenceToPod(container, podSet, workload);
   const signs = ofPod === undefined ? [] : checkpointSigns(container);
   if (signs.some(resumes)) return undefined;
-  return container.volumeMounts.flatMap(({ at, mountPath }) => {
+  return container.volumeMounts.flatMap(({ at, name, mountPath }, place, all) => {
+    // The program may look for the parts of other pods in a second mount.
+    if (all.some((other, index) => index !== place && other.name === name && isWhole(other.at))) return [];
     const part = getIn(at, 'subPathExpr');
     const holds = signs.some(({ kind, text }) => kind === 'path' && isIn(text, mountPath));
     return part !== undefined && holds && ofPod?.test(asText(part) ?? '') === true ? [part] : [];
   })[0];
+}
+
+function isWhole(mount: Cursor): boolean {
+  return getIn(mount, 'subPath') === undefined && getIn(mount, 'subPathExpr') === undefined;
 }
 
 /** What stands for the name of a pod of a Job, if each restart has another pod. */

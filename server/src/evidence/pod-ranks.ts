@@ -137,11 +137,14 @@ function isForImage(variable: string, { command, args, env }: Container): boolea
   return ['WORLD_SIZE', 'MASTER_ADDR'].every((other) => env.some(({ name }) => name === other));
 }
 
+/** An assignment to the variable, or another script that may have one. */
+const setsHostname = /\bHOSTNAME=|\bread\b[^\n;|]*\bHOSTNAME\b|(?:^|[;&|\n])[ \t]*(?:source|\.)[ \t]/;
+
 /** A launch whose rank is the pod's hostname: `--node_rank=$HOSTNAME`. */
 function hostAsRank(container: Container, document: YamlDocument): NamedRank | undefined {
   const lines = [...container.command, ...container.args];
   // A script may give the variable another value.
-  if (container.env.some(({ name }) => name === 'HOSTNAME') || lines.some(({ value }) => /\bHOSTNAME=/.test(value)))
+  if (container.env.some(({ name }) => name === 'HOSTNAME') || lines.some(({ value }) => setsHostname.test(value)))
     return undefined;
   for (const { words } of commandsIn(container)) {
     const flag = readFlags(words).find(

@@ -1,3 +1,4 @@
+import { oneOf } from '../catalog/word-patterns.ts';
 import type { Container } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isUnseen, keyOf } from '../yaml/cursor.ts';
 
@@ -13,7 +14,7 @@ export function otherProtocol(request: Cursor | undefined, container: Container)
   if (request !== undefined && port !== undefined && keyOf(request) === 'grpc')
     return mentions(container, grpcWords) ? undefined : { protocol: 'gRPC', at: port };
   if (scheme === undefined || isUnseen(scheme) || asText(scheme) !== 'HTTPS') return undefined;
-  return mentions(container, tlsWords) ? undefined : { protocol: 'HTTPS', at: scheme };
+  return mayServeTls(container) ? undefined : { protocol: 'HTTPS', at: scheme };
 }
 
 /** `--grpc`, `--grpc-mode`, `vllm.entrypoints.grpc_server`. */
@@ -22,7 +23,18 @@ const grpcWords = /grpc/;
 /** `--ssl-keyfile`, `--ssl-key-file`, `VLLM_SSL_CERTFILE`, and a file of settings. */
 const tlsWords = /ssl|tls|cert|config/i;
 
-function mentions({ command, args, env }: Container, words: RegExp): boolean {
-  const lines = [...command, ...args].map(({ value }) => value);
-  return lines.some((line) => words.test(line)) || (words === tlsWords && env.some(({ name }) => words.test(name)));
+function mentions({ command, args }: Pick<Container, 'command' | 'args'>, words: RegExp): boolean {
+  return [...command, ...args].some(({ value }) => words.test(value));
 }
+
+/** Whether flags, variables or the entrypoint of an image of one's own may turn TLS on. */
+function mayServeTls(container: Container): boolean {
+  const { image, command, env } = container;
+  const isOwnImage = command.length === 0 && !publishedServer.test(image?.value ?? '');
+  const isSet = env.some(({ name, value }) => tlsWords.test(name) || tlsWords.test(value?.value ?? ''));
+  return isOwnImage || isSet || mentions(container, tlsWords) || tlsWords.test(image?.value ?? '');
+}
+
+const publishedServer = new RegExp(
+  `^(?:docker\\.io/)?(?:${oneOf('vllm/vllm-openai lmsysorg/sglang ollama/ollama')})(?:[:@]|$)|^ghcr\\.io/ggml-org/llama\\.cpp:`,
+);

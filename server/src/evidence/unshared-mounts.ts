@@ -54,7 +54,9 @@ export function unsharedMount(podSet: PodSet, workload: Workload): UnsharedMount
     const isForData = dataPlaces.test(mountPath) || /(?:^|[-_])(?:data|datasets?)(?:$|[-_])/.test(name);
     if (isIn(program.text, mountPath)) return { ...found, word: program };
     if (!isForData) continue;
-    const words = wordsIn(runner, mountPath);
+    // What a launcher reads itself is not for its workers, which may fetch the data themselves.
+    if (launcher !== undefined && mentionsPath(own, mountPath)) continue;
+    const words = wordsIn(runner, mountPath, launcher !== undefined);
     const word = words.find(({ reads }) => reads)?.word;
     // Only the first rank may write there, and a launcher may have data for itself.
     if (word !== undefined || (words.length === 0 && launcher === undefined)) return { ...found, word };
@@ -75,6 +77,8 @@ function unsharedModel(podSet: PodSet, { podSets }: Workload): UnsharedMount | u
       (one) => overlaps(one.mountPath, mountPath) || isSame(one.name, podSet, name, leader),
     );
     if (volume === undefined || mountPath === '/' || isThere || !outlivesNode(volume.source, volume.at)) continue;
+    // Each worker may download the model to the same path.
+    if (mentionsPath(own, mountPath)) continue;
     const word = modelIn(first, mountPath);
     if (word !== undefined) return { container: first, owner: leader.name, mountPath, word, isModel: true };
   }
@@ -142,9 +146,19 @@ function scriptIn(command: SimpleCommand | undefined): Word | undefined {
   return command?.words.find(({ text, dynamic }) => !dynamic && /^[\w./-]+\.py$/.test(text));
 }
 
-/** The words of a command that name a path in a mount, and whether the program reads it for certain. */
-function wordsIn(container: Container, mountPath: string): readonly { readonly word: Word; readonly reads: boolean }[] {
-  return commandsIn(container).flatMap(({ words }) => {
+function mentionsPath({ command, args }: Container, path: string): boolean {
+  return [...command, ...args].some(({ value }) => value.includes(path));
+}
+
+/** The words of a command that name a path in a mount, and whether the program reads it for certain. `isLaunched`: only those of the program, not of its launcher. */
+function wordsIn(
+  container: Container,
+  mountPath: string,
+  isLaunched: boolean,
+): readonly { readonly word: Word; readonly reads: boolean }[] {
+  return commandsIn(container).flatMap((command) => {
+    const script = isLaunched ? scriptIn(command) : undefined;
+    const words = script === undefined ? command.words : command.words.slice(command.words.indexOf(script));
     const flags = readFlags(words);
     const mayDownload = flags.some(({ name }) => /download/.test(name));
     return words
