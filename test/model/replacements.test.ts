@@ -60,6 +60,13 @@ test('replacements copy values to fields: a number, a key with dots, an item by 
   });
 });
 
+test('a text stays a text', async () => {
+  const replacement = `{${source('data.replicas')}, ${into('spec.template.spec.containers.[name=side].image')}}`;
+  expect(await specWith(`[${replacement}]`)).toMatchObject({
+    template: { spec: { containers: [{ image: '3' }, { image: 'b:1' }] } },
+  });
+});
+
 test.each([
   [
     'from a part of a text',
@@ -71,6 +78,14 @@ test.each([
   ],
   ['to a part of a text', `{${source('data.replicas')}, ${into('spec.replicas', ', options: {delimiter: "-"}')}}`],
   ['with exceptions', `{${source('data.replicas')}, ${into('spec.replicas', ', reject: [{name: chat}]')}}`],
+  [
+    'to objects with a label',
+    `{${source('data.replicas')}, targets: [{select: {kind: Deployment, labelSelector: "app=a"}, fieldPaths: [spec.replicas]}]}`,
+  ],
+  [
+    'to objects of another namespace',
+    `{${source('data.replicas')}, targets: [{select: {kind: Deployment, name: chat, namespace: other}, fieldPaths: [spec.replicas]}]}`,
+  ],
   ['from nowhere', `{${source('data.pods')}, ${into('spec.replicas')}}`],
   ['in a file', '{path: more.yaml}'],
 ])('replacements %s leave the objects as they are', async (_, replacement) => {

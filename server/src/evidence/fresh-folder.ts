@@ -6,7 +6,6 @@ import type { Word } from '../command/shell.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { commandsIn } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { isIn } from '../rewrite/mount-claim.ts';
 import { asText, type Cursor, getIn } from '../yaml/cursor.ts';
 import { checkpointSigns } from './launch.ts';
 
@@ -66,13 +65,27 @@ export function freshPart(container: Container, podSet: PodSet, workload: Worklo
   const ofPod = referenceToPod(container, podSet, workload);
   const signs = ofPod === undefined ? [] : checkpointSigns(container);
   if (signs.some(resumes)) return undefined;
-  return container.volumeMounts.flatMap(({ at, name, mountPath }, place, all) => {
-    // The program may look for the parts of other pods in a second mount.
-    if (all.some((other, index) => index !== place && other.name === name && isWhole(other.at))) return [];
+  const folders = new Set(signs.flatMap(({ kind, text }) => (kind === 'path' ? foldersOf(text) : [])));
+  const { volumeMounts } = container;
+  // The program may look for the parts of other pods in a second mount.
+  const whole = new Set(volumeMounts.filter(({ at }) => isWhole(at)).map(({ name }) => name));
+  return volumeMounts.flatMap(({ at, name, mountPath }) => {
     const part = getIn(at, 'subPathExpr');
-    const holds = signs.some(({ kind, text }) => kind === 'path' && isIn(text, mountPath));
-    return part !== undefined && holds && ofPod?.test(asText(part) ?? '') === true ? [part] : [];
+    if (
+      part === undefined ||
+      whole.has(name) ||
+      !folders.has(mountPath.replace(/(?<=.)\/$/, '')) ||
+      ofPod?.test(asText(part) ?? '') !== true
+    )
+      return [];
+    return [part];
   })[0];
+}
+
+/** A path and the directories above it. */
+function foldersOf(path: string): readonly string[] {
+  const names = path.replace(/\/$/, '').split('/');
+  return names.map((_, index) => names.slice(0, index + 1).join('/'));
 }
 
 function isWhole(mount: Cursor): boolean {

@@ -72,12 +72,15 @@ function timeoutsOf(kind: string, root: Cursor): readonly Timeout[] {
   });
 }
 
-/** Whether the rule of a timeout is for requests that a server answers at once: `/health`, `/v1/models`. */
+/** Whether the rule of a timeout is for requests that a server answers at once: `/health`, `/v1/models`, `/v1/embeddings`. */
 function isForProbes(timeout: Cursor, kind: string): boolean {
   const rule = kind === 'HTTPRoute' ? timeout.parent?.parent : timeout.parent;
   const matches = getIn(rule, kind === 'HTTPRoute' ? 'matches' : 'match');
   return (
-    matches !== undefined && [...textsIn(matches.node)].some((text) => /health|metrics|ready|live|models/.test(text))
+    matches !== undefined &&
+    [...textsIn(matches.node)].some((text) =>
+      /health|metrics|ready|live|models|embed|rerank|score|tokenize|version/.test(text),
+    )
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asBoolean, asNumber, asText, getIn, items, rootCursor } from '../../yaml/cursor.ts';
+import { asBoolean, asNumber, asText, entries, getIn, items, keyOf, rootCursor } from '../../yaml/cursor.ts';
 import type { YamlNode } from '../../yaml/node.ts';
 import { parseYaml } from '../../yaml/parse.ts';
 import { tableOf } from '../../yaml/table.ts';
@@ -126,18 +126,25 @@ export function kustomizationAt(root: Cursor): Kustomization {
 /** A replacement in the file itself. Parts of a text, and targets with exceptions, are left as they are. */
 function replacementOf(at: Cursor): readonly Replacement[] {
   const source = getIn(at, 'source');
-  if (source === undefined || getIn(source, 'options') !== undefined) return [];
+  if (source === undefined || getIn(source, 'options') !== undefined || !isSimple(source)) return [];
   const targets = items(getIn(at, 'targets')).flatMap((target) => {
-    const isPlain = getIn(target, 'options', 'delimiter') === undefined && getIn(target, 'reject') === undefined;
+    const select = getIn(target, 'select');
+    const isWhole = getIn(target, 'options', 'delimiter') === undefined && getIn(target, 'reject') === undefined;
+    const isPlain = isWhole && select !== undefined && isSimple(select);
     const fieldPaths = items(getIn(target, 'fieldPaths')).flatMap((path) => asText(path) ?? []);
-    return isPlain ? [{ ...selectedIn(getIn(target, 'select')), fieldPaths }] : [];
+    return isPlain ? [{ ...selectedIn(select), fieldPaths }] : [];
   });
   return [
     { source: { ...selectedIn(source), fieldPath: asText(getIn(source, 'fieldPath')) ?? 'metadata.name' }, targets },
   ];
 }
 
-function selectedIn(at: Cursor | undefined): { readonly kind?: string; readonly name?: string } {
+/** Whether only a kind and a name select objects: labels and namespaces are not read. */
+function isSimple(select: Cursor): boolean {
+  return entries(select).every((entry) => /^(?:kind|name|group|version|fieldPath)$/.test(keyOf(entry)));
+}
+
+function selectedIn(at: Cursor): { readonly kind?: string; readonly name?: string } {
   const [kind, name] = ['kind', 'name'].map((key) => asText(getIn(at, key)));
   return { ...(kind !== undefined && { kind }), ...(name !== undefined && { name }) };
 }

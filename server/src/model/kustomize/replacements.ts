@@ -32,10 +32,12 @@ function isSelected({ kind, names }: BuiltObject, wanted: { readonly kind?: stri
 /** The object with a text in an existing field, which keeps its type. */
 function withField(root: YamlNode, field: string, text: string): YamlNode {
   const steps = stepsOf(field);
-  if (nodeAt(root, steps) === undefined) return root;
+  const before = nodeAt(root, steps);
+  if (before === undefined) return root;
   const path = placesOf(root, steps).map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'));
-  // A number from a ConfigMap is a text there.
-  const value = /^(?:-?\d{1,15}|true|false)$/.test(text) ? text : JSON.stringify(text);
+  // A number from a ConfigMap is a text there, and stays one in a variable.
+  const isText = before.kind === 'scalar' && typeof before.value === 'string';
+  const value = !isText && /^(?:-?\d{1,15}|true|false)$/.test(text) ? text : JSON.stringify(text);
   const operation = `{op: replace, path: ${JSON.stringify(`/${path.join('/')}`)}, value: ${value}}`;
   const patch = parseDocument(`[${operation}]`, 0).root;
   return patch?.kind === 'seq' ? applyJsonPatch(root, patch as YamlSeq) : root;
