@@ -45,10 +45,12 @@ const nameWords = wordSet('model llm base vllm hf hugging face huggingface name 
 /** The models that Ollama's chart downloads or loads: https://github.com/otwld/ollama-helm */
 export function valuesPulls(values: Cursor): readonly { readonly name: string; readonly at: Cursor }[] {
   const models = getIn(values, 'ollama', 'models');
+  // It makes these before it loads any.
+  const own = new Set(items(getIn(models, 'create')).map((one) => asText(getIn(one, 'name'))));
   return ['pull', 'run']
     .flatMap((key) => items(getIn(models, key)))
     .flatMap((at) => {
       const name = isTemplated(at) ? undefined : asText(at);
-      return name === undefined ? [] : [{ name, at }];
+      return name === undefined || own.has(name) ? [] : [{ name, at }];
     });
 }

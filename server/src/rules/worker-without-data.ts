@@ -103,8 +103,9 @@ export default defineRule({
     if (found === undefined) return;
     const { container, owner, mountPath, word } = found;
     const span = word && spanOfWords(document, container, [word, word]);
-    const does = found.isModel ? 'loads a part of the model of' : 'runs the same program as';
-    const lacks = `${podSet.name} ${does} ${owner} but lacks its volume at ${shorten(mountPath, 40)}`;
+    const ending = /s$/i.test(podSet.name) ? '' : 's';
+    const does = found.isModel ? `load${ending} a part of the model of` : `run${ending} the same program as`;
+    const lacks = `${podSet.name} ${does} ${owner} but lack${ending} its volume at ${shorten(mountPath, 40)}`;
     report({
       ...(word === undefined && { severity: 'info' }),
       message: `${lacks}: ${word === undefined ? 'unless the program downloads the data, its ranks find none' : 'its ranks find no files there'}`,
