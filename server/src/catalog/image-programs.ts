@@ -12,6 +12,8 @@ const others = 'yum dnf microdnf apk';
 const bareTools = 'unzip zip make cmake ninja node npm java';
 /** Python's own images and those of systems have no environments of Conda. */
 const conda = 'conda mamba micromamba torchrun jupyter jupyter-lab';
+/** What PyTorch's environment of Conda brings. */
+const ofConda = wordSet('cmake ninja ffmpeg');
 const python = 'python python3 pip pip3';
 /** Containers of these images run as root. */
 const root = 'sudo';
@@ -50,7 +52,7 @@ const lacking: readonly { readonly image: string; readonly tag: RegExp; readonly
   {
     image: 'pytorch/pytorch',
     tag: /^(?:1\.[5-9]|1\.1|2\.).*-runtime$/,
-    programs: wordSet(clients, root, others, bareTools, 'git wget'),
+    programs: new Set([...wordSet(clients, root, others, bareTools, 'git wget')].filter((one) => !ofConda.has(one))),
   },
 ];
 

@@ -75,10 +75,13 @@ function ofWord(
   const isArray = next?.kind === 'operator' && next.text === '(' && next.at === end && /^\w+\+?=$/.test(text);
   if (isArray) return ends;
   if (text === '==' && (program === '[' || program === 'test')) return 'the test is never true; use =';
-  const isRange = /\{(?:\d+\.\.\d+|[a-z]\.\.[a-z])(?:\.\.\d+)?\}/.test(text);
+  const isRange = takesRange.test(program) && /\{(?:\d+\.\.\d+|[a-z]\.\.[a-z])(?:\.\.\d+)?\}/.test(text);
   const isList = ofFiles.has(program) && /\{[\w.-]+(?:,[\w.-]+)+\}/.test(text);
   return isRange || isList ? 'the text stays as it is; run the script with bash' : undefined;
 }
+
+/** Other programs may expand ranges themselves, as readers of WebDataset's shards do. */
+const takesRange = /^(?:for|echo|printf|mkdir|touch|cp|mv|rm|cat|ls|chmod|chown)$/;
 
 /** A part, a replacement, another case or an element of an array. */
 const substitution = /\$\{[A-Za-z_]\w*(?:\[|\^|,|\/|:\d)/;

@@ -16,8 +16,17 @@ export function joinedScript(words: readonly Located<string>[]): Located<string>
   const [first, ...rest] = words;
   if (!readsScript.test(baseName(first?.value ?? '')) || rest.some(({ value }) => /^-\w*[cm]$/.test(value)))
     return undefined;
-  return rest.find(({ value, at }) => scriptAndMore.test(value) && !isTemplated(at));
+  const index = rest.findIndex(({ value, at }) => scriptAndMore.test(value) && !isTemplated(at));
+  // Behind a script, or as the value of a flag, it is for that one to read.
+  const others = rest.slice(0, index).filter(({ value }) => !launches.test(value));
+  const isValue = /^--[^=]+$/.test(others.at(-1)?.value ?? '');
+  const isPlain = ({ value }: Located<string>, at: number) =>
+    !/^-|^\d+$/.test(value) && !/^--/.test(others[at - 1]?.value ?? '');
+  return isValue || others.some(isPlain) ? undefined : rest[index];
 }
+
+/** A command of the launcher, before the script. */
+const launches = /^launch$/;
 
 /** Programs whose first plain argument is a file. */
 const readsScript = /^(?:python[\d.]*|bash|sh|torchrun|accelerate|deepspeed)$/;

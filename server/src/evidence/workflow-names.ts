@@ -24,6 +24,8 @@ const expressions = /\{\{\s*(inputs\.parameters|inputs\.artifacts|tasks|steps)\.
 /** The names in expressions, and the inputs, that Argo cannot resolve, so that it rejects the workflow. Each template has its own inputs, tasks and steps. */
 export function lostExpressions({ root, apiVersion, kind, document }: Manifest): readonly LostExpression[] {
   if (groupOf(apiVersion) !== 'argoproj.io' || !/Workflow/.test(kind)) return [];
+  // Templates inherit its inputs.
+  if (['spec', 'spec.workflowSpec'].some((path) => placesAt(root, `${path}.templateDefaults`).length > 0)) return [];
   const templates = ['spec.templates.*', 'spec.workflowSpec.templates.*'].flatMap((path) => placesAt(root, path));
   const byName = new Map(templates.map((one) => [asText(getIn(one, 'name')) ?? '', one]));
   return templates.flatMap((template) => {
@@ -35,7 +37,7 @@ export function lostExpressions({ root, apiVersion, kind, document }: Manifest):
     for (const { 0: written, 1: prefix, 2: name = '', index } of text.matchAll(expressions)) {
       const part = parts.find((one) => one.prefix === prefix);
       const names = part === undefined ? undefined : namesOf(template, part.paths);
-      if (part === undefined || names === undefined || names.includes(name)) continue;
+      if (part === undefined || names === undefined || names.includes(name) || isComment(text, index)) continue;
       // Tasks and steps are named in templates of theirs, and in texts for others.
       if (names.length === 0 && (prefix === 'tasks' || prefix === 'steps')) continue;
       const shown = names.slice(0, 2).map((one) => shorten(one, 20));
@@ -70,6 +72,11 @@ function missingArguments(template: Cursor, byName: ReadonlyMap<string, Cursor>)
     const problem = `${caller} passes no ${shorten(name, 30)}, which template ${shorten(asText(at) ?? '', 30)} requires`;
     return [{ problem, span: spanOf(at) }];
   });
+}
+
+/** Whether a comment may begin before an offset of the same line. */
+function isComment(text: string, at: number): boolean {
+  return /(?:^|\s)#/.test(text.slice(text.lastIndexOf('\n', at) + 1, at));
 }
 
 /** Undefined if a name or a list is not written. */

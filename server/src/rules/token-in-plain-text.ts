@@ -236,7 +236,11 @@ const forms: readonly TokenForm[] = [
   { prefix: 'AIza', owner: 'Google', rest: /^[\w-]{35}$/ },
   { prefix: 'dckr_pat_', owner: 'Docker Hub', rest: /^[\w-]{27}$/ },
   // Many services and servers of one's own follow OpenAI.
-  { prefix: 'sk-', owner: 'a service', rest: /^(?:[\w-]{0,100}-)?(?=\w*\d)(?=\w*[A-Z])(?=\w*[a-z])\w{12,200}$/ },
+  {
+    prefix: 'sk-',
+    owner: 'a service',
+    rest: /^(?:[\w-]{0,100}-)?(?=\w*\d[A-Za-z_]+\d)(?=\w*[A-Z])(?=\w*[a-z])\w{12,200}$/,
+  },
 ];
 
 /** Names of values that are secrets, with the flag or the variable as the last word: `--api-key`, `S3_SECRET_KEY`. */
