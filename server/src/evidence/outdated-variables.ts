@@ -18,7 +18,7 @@ interface Former {
   readonly problem: string;
 }
 
-/** https://github.com/vllm-project/vllm/issues/50292 https://github.com/vllm-project/vllm/pull/27798, 2026-11-30 */
+/** https://github.com/vllm-project/vllm/pull/32812 https://github.com/vllm-project/vllm/pull/25033, 2026-11-30 */
 const former: readonly Former[] = [
   {
     name: 'VLLM_ATTENTION_BACKEND',

@@ -21,3 +21,9 @@ export function pulledByOllama(container: Container): readonly PulledModel[] {
   const written = read.flatMap(pulledModels).flatMap((name) => (own.has(name) ? [] : [{ name }]));
   return [...written, ...valuesPulls(container.at)];
 }
+
+/** Whether a line only runs a model without a tag: one of one's own may be in the image or on a volume. */
+export function mayBeStored(name: string, line: string): boolean {
+  const at = line.indexOf(name);
+  return at > 0 && !name.includes(':') && /\brun\s+(?:-\S+\s+)?$/.test(line.slice(Math.max(0, at - 40), at));
+}

@@ -7,7 +7,7 @@ import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
 import { lostDownload } from '../evidence/lost-download.ts';
 import { lostInstall } from '../evidence/lost-install.ts';
 import { nearMountOf } from '../evidence/near-mount.ts';
-import { pulledByOllama } from '../evidence/pulled-models.ts';
+import { mayBeStored, pulledByOllama } from '../evidence/pulled-models.ts';
 import { requestSpan } from '../evidence/requested-accelerators.ts';
 import { storedPath } from '../evidence/stored-path.ts';
 import { strayClone } from '../evidence/stray-clone.ts';
@@ -213,7 +213,7 @@ function checkPulls(container: Container, { document, report }: PodSetContext): 
     const start = line?.value.indexOf(name) ?? 0;
     const span =
       at === undefined ? line && spanInScalar(document, line, { start, end: start + name.length }) : spanOf(at);
-    if (wrong === undefined || span === undefined) continue;
+    if (wrong === undefined || span === undefined || mayBeStored(name, line?.value ?? '')) continue;
     const instead = wrong.meant === undefined ? ':' : `; did you mean ${shorten(wrong.meant, 40)}?`;
     const result = wrong.meant === undefined ? 'the download fails' : 'The download fails';
     report({ message: `Ollama's library has no ${shorten(name, 40)}${instead} ${result}`, span });
