@@ -327,11 +327,10 @@ function mayLoadHook(option: string, { env, at }: Container): boolean {
 
 /** A token may be in a variable, a file of a volume, or something that the script does first. */
 function mayHaveToken({ at, volumeMounts }: Container, text: string): boolean {
-  const isUnknown =
-    ['env', 'volumeMounts'].some((key) => isUnseen(getIn(at, key))) || getIn(at, 'envFrom') !== undefined;
+  const isOpen = ['env', 'volumeMounts'].some((key) => isUnseen(getIn(at, key))) || getIn(at, 'envFrom') !== undefined;
   const isHome = ({ mountPath }: Container['volumeMounts'][number]) =>
     /^\/(?:$|root|home)|netrc|secret|token/.test(mountPath);
-  return isUnknown || /TOKEN|API_KEY|netrc|\/token/.test(text) || volumeMounts.some(isHome);
+  return isOpen || /TOKEN|API_KEY|netrc|\/token/.test(text) || volumeMounts.some(isHome);
 }
 
 function runsAgain({ workload }: PodSetContext): boolean {
