@@ -49,7 +49,7 @@ describe("a chart's template", () => {
     const server = `${chart}/templates/server.yaml`;
     await editor.open(server, of('templates/server.yaml'));
     const messages = async () => (await editor.diagnostics(server)).map(({ message }) => message);
-    expect(await messages()).toEqual([expect.stringContaining('without a volume at /dev/shm')]);
+    expect(await messages()).toEqual([expect.stringContaining('No volume is mounted at /dev/shm')]);
     await editor.close(valuesUri);
     await editor.open(valuesUri, of('values.yaml').replace('count: 4', 'count: 1'));
     expect(await messages()).toEqual([expect.stringContaining('needs 61 GiB for weights')]);
