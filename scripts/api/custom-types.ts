@@ -222,7 +222,7 @@ export const customTypes: Readonly<Record<string, string>> = {
   NodePoolTemplate: 'metadata:NodePoolMetadata spec:NodePoolNode',
   NodePoolMetadata: 'labels:{s annotations:{s',
   NodePoolNode:
-    'nodeClassRef!:NodeClassRef requirements!:[NodePoolRequirement taints:[NodeTaint startupTaints:[NodeTaint expireAfter terminationGracePeriod',
+    'nodeClassRef:NodeClassRef requirements:[NodePoolRequirement taints:[NodeTaint startupTaints:[NodeTaint expireAfter terminationGracePeriod',
   NodeClassRef: 'group! kind! name!',
   NodePoolRequirement: 'key! operator!:=In|NotIn|Exists|DoesNotExist|Gt|Lt|Gte|Lte values:[s minValues:i',
   NodePoolDisruption:

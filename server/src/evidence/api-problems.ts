@@ -173,16 +173,8 @@ function isExpected(holder: ApiHolder, field: string): boolean {
   if (field === 'scaleTargetRef') return getIn(at, 'metrics') !== undefined;
   if (field === 'maxReplicas') return getIn(at, 'scaleTargetRef') !== undefined;
   if (field === 'metadata') return getIn(at, 'spec') !== undefined;
-  if (type === 'NodePoolNode') return isWholePool(at);
   if (field === 'consolidateAfter') return getIn(at.parent, 'template', 'spec', 'nodeClassRef') !== undefined;
   return type !== 'PodSpec' || getIn(at.parent, 'metadata') !== undefined;
-}
-
-/** Whether a pool says which nodes it has, how many, and when they go: a patch changes one of these. */
-function isWholePool(node: Cursor): boolean {
-  const spec = node.parent?.parent;
-  const nodes = getIn(node, 'requirements') ?? getIn(node, 'nodeClassRef');
-  return [nodes, getIn(spec, 'limits'), getIn(spec, 'disruption')].every((one) => !isMissing(one));
 }
 
 function visit(at: Cursor, type: ApiType, place: Place, walk: Walk): void {
