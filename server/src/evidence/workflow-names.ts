@@ -34,10 +34,13 @@ export function lostExpressions({ root, apiVersion, kind, document }: Manifest):
     // A template inside another one has inputs of its own.
     if (/\binline\s*:/.test(text) || isIncomplete(template)) return [];
     const found = missingArguments(template, byName);
-    for (const { 0: written, 1: prefix, 2: name = '', index } of text.matchAll(expressions)) {
+    const namesByPart = new Map<string, readonly string[] | undefined>();
+    for (const { 0: written, 1: prefix = '', 2: name = '', index } of text.matchAll(expressions)) {
       const part = parts.find((one) => one.prefix === prefix);
-      const names = part === undefined ? undefined : namesOf(template, part.paths);
-      if (part === undefined || names === undefined || names.includes(name) || isComment(text, index)) continue;
+      if (part === undefined) continue;
+      if (!namesByPart.has(prefix)) namesByPart.set(prefix, namesOf(template, part.paths));
+      const names = namesByPart.get(prefix);
+      if (names === undefined || names.includes(name) || isComment(text, index)) continue;
       // Tasks and steps are named in templates of theirs, and in texts for others.
       if (names.length === 0 && (prefix === 'tasks' || prefix === 'steps')) continue;
       const shown = names.slice(0, 2).map((one) => shorten(one, 20));
@@ -76,7 +79,8 @@ function missingArguments(template: Cursor, byName: ReadonlyMap<string, Cursor>)
 
 /** Whether a comment may begin before an offset of the same line. */
 function isComment(text: string, at: number): boolean {
-  return /(?:^|\s)#/.test(text.slice(text.lastIndexOf('\n', at) + 1, at));
+  const line = text.slice(Math.max(0, at - 1000), at);
+  return /(?:^|\s)#/.test(line.slice(line.lastIndexOf('\n') + 1));
 }
 
 /** Undefined if a name or a list is not written. */

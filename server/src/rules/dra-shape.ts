@@ -140,7 +140,7 @@ function checkClaim({ root, apiVersion, kind }: Manifest, claim: boolean, contex
     return;
   }
   const misplaced = claim ? getIn(outer, 'spec', 'devices') && getIn(outer, 'spec') : getIn(outer, 'devices');
-  if (misplaced !== undefined) {
+  if (misplaced !== undefined && !isIncomplete(root)) {
     context.report({
       message: claim
         ? 'devices belongs under spec in a ResourceClaim, not under spec.spec: the API server rejects the object'

@@ -21,7 +21,7 @@ import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { mountMemory } from '../rewrite/memory-volume.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asBoolean, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { once } from '../yaml/once.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -106,6 +106,8 @@ export default defineRule({
     if (mayHaveVariables(container) || assignsGpus(container)) return;
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at }) => isTemplated(at)) || mayRunMore(container)) return;
+    // A line that is not read may have the arguments.
+    if (container.args.length === 0 && isIncomplete(container.at)) return;
     const server = findSingleDevice(processInput(container), serverOfImage(container), isOriginal(container));
     const bare = lines.length === 0 ? container.image?.at : undefined;
     const span = server?.words === undefined ? bare && spanOf(bare) : spanOfWords(document, lines, server.words);
