@@ -33,9 +33,8 @@ function unnamed(said: string, name: string): string {
       .replaceAll(name, 'NAME')
       // Messages shorten long names.
       .replaceAll(new RegExp(`${name.slice(0, 6)}\\w*…`, 'g'), 'SHORT')
-      // What a fix makes of it where capitals and underscores are not allowed.
-      .replaceAll(name.replace(/^_+|_+$/g, ''), 'VALID')
-      .replaceAll(name.toLowerCase().replace(/^_+|_+$/g, ''), 'VALID')
+      // What a fix makes of it where capitals and underscores are not allowed; a protocol is another word.
+      .replace(new RegExp(`(?<![a-z])${name.replace(/^_+|_+$/g, '')}(?![a-z])`, 'gi'), 'VALID')
       .replace(/[0-9a-f]{16,}/g, '')
   );
 }
