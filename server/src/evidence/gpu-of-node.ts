@@ -18,7 +18,8 @@ export function gpuOfNode(
   const at = isRocmImage(container.image?.value ?? '') ? undefined : gpuImage(container);
   if (at !== undefined) return { text: 'The image is for GPUs and finds those', at };
   const nodes = podSet.containers.filter(({ type }) => type === 'app').length === 1 && gpuNodeRequirement(podSet);
-  return nodes
-    ? { text: `The pod selects GPU nodes (${shorten(nodes.text, 40)}) and finds the GPUs`, at: nodes.at }
+  // Other accelerators are not GPUs, and their pods are privileged for other reasons.
+  return nodes && !/tpu|neuron|gaudi|habana/i.test(nodes.text)
+    ? { text: `The pod selects GPU nodes (${shorten(nodes.text, 28)}) and finds the GPUs`, at: nodes.at }
     : undefined;
 }
