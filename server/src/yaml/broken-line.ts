@@ -28,8 +28,8 @@ export function brokenLine(text: string, at: number): BrokenLine | undefined {
     const next = indentOf(below);
     // What holds it now would be the line above.
     if (next > column && !isOpen && !isDeeper) return undefined;
-    // The key above would hold lines at another column than this one's: its own column may be the wrong one.
-    if (isOpen && next > column && next < indentOf(written)) return undefined;
+    // The key above would hold lines at another column than this one's, which is not only a space too far: its own column may be the wrong one.
+    if (isOpen && next > column && next < indentOf(written) - 1) return undefined;
     const isItem = /^\s*-(?:\s|$)/.test(below);
     if (!leaf.test(written) && (next > indentOf(written) || (isItem && next === indentOf(written)))) return undefined;
   }
@@ -47,8 +47,9 @@ export function deeperLineAbove(text: string, at: number): Span | undefined {
   const start = Math.max(text.lastIndexOf('\n', at - 1), text.lastIndexOf('\r', at - 1)) + 1;
   const above = lineAbove(text, start);
   if (above === undefined || !leaf.test(above.text) || indentOf(above.text) <= at - start) return undefined;
-  // As the first line of a block, it is where it belongs, and its key is not.
-  if (lineAbove(text, above.start)?.text.endsWith(':')) return undefined;
+  // As the first line of a block, it may be where it belongs, and its key is not, unless it is only a space too far.
+  const isFirst = lineAbove(text, above.start)?.text.endsWith(':') === true;
+  if (isFirst && indentOf(above.text) > at - start + 1) return undefined;
   return { start: above.start + indentOf(above.text), end: above.start + above.text.length };
 }
 
