@@ -115,15 +115,15 @@ function judge({ name, before, index, document, rule, mistake, score, options }:
  * Whether a mistake can bring another one that is just as true: a wrong card, count or model's name can put a model where it does not fit,
  * another machine can be too small, a container with little memory or CPU can be made to train, another tag, or a device on another pod, can leave the GPU
  * with an image for CPUs, its pods with two versions, or its server with an outdated flag, another query can have no value without pods, another value
- * can contradict another selector, another server or probe can use another port or path, and a server can be
- * missing in the image, or need more shared memory.
+ * can contradict another selector, another server or probe can use another port or path, and a program
+ * can be missing in the image, or need more shared memory.
  */
 function follows(other: string, planted: string): boolean {
   if (other === 'cpu-image-with-gpu') return planted === 'image-not-pinned' || planted === 'ray-head-gpu';
   if (other === 'mixed-versions') return planted === 'cuda-too-old' || planted === 'server-too-old';
   if (other === 'requests-exceed-node') return planted === 'selector-conflict';
   if (other === 'selector-conflict') return planted === 'selector-value';
-  if (other === 'program-missing') return planted === 'tensor-parallel-mismatch';
+  if (other === 'program-missing') return planted === 'tensor-parallel-mismatch' || planted === 'command-fails';
   if (other === 'shm-missing') return planted === 'nim-without-key';
   if (other === 'server-flag') return planted === 'image-not-pinned';
   if (other === 'keda-trigger-zero') return planted === 'keda-query';
