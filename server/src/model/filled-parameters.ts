@@ -8,7 +8,7 @@ export type Known = ReadonlyMap<string, string>;
 export interface References {
   /** Finds them all; its first group is the name. */
   readonly pattern: RegExp;
-  /** What stands in each of them, also in those that are not found. */
+  /** Part of every reference, including those of unknown names. */
   readonly mark: string;
 }
 
