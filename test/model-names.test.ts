@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { modelByName, statedParameters } from '../server/src/catalog/index.ts';
+import { makesImages, modelByName, statedParameters } from '../server/src/catalog/index.ts';
 import { leastWeightsGiB, weightsSize } from '../server/src/memory/weights.ts';
 
 /** The shape's name, the format if it is not the published one, and a mark for derived models. */
@@ -101,9 +101,30 @@ describe('a name without a known shape', () => {
     expect(statedParameters('acme/moe-8x3b')).toMatchObject({ least: 18e9, most: 21.6e9 });
     expect(statedParameters('acme/llm-9b-AWQ')?.format).toMatchObject({ id: 'awq' });
     expect(statedParameters('acme/encoder-125m')?.most).toBeCloseTo(137.5e6);
+    expect(statedParameters('acme/t5gemma-9b-2b')?.most).toBeCloseTo(12.1e9);
     for (const none of ['acme/llm', 'acme/llm-9b-lora', 'v2', '4bit', 'q4_0'])
       expect(statedParameters(none)).toBeUndefined();
   });
+});
+
+describe('a model that makes images or videos', () => {
+  it.each([
+    'acme/Clip-T2V-14B',
+    'Clip2.2-TI2V-5B',
+    '/models/clip-i2v-a14b',
+    'acme/paint-diffusion-2b',
+    'acme/img2video-3b',
+  ])('is known by a word for its task: %s', (name) => expect(makesImages(name)).toBe(true));
+
+  it.each(['acme/llm-9b', 'diffusion/llm-9b', 'acme/GPT2-I2', 'acme/Video-LLM-7B'])('is not %s', (name) =>
+    expect(makesImages(name)).toBe(false),
+  );
+});
+
+it('takes the language model of an image model for another model', () => {
+  expect(modelByName('Salesforce/blip2-opt-2.7b')).toBeUndefined();
+  expect(modelByName('Salesforce/instructblip-vicuna-7b')).toBeUndefined();
+  expect(modelByName('facebook/opt-2.7b')?.shape.name).toBe('facebook/opt-2.7b');
 });
 
 describe('the size of weights by name', () => {

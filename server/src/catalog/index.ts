@@ -26,7 +26,14 @@ export {
 export { instanceTypesMeant } from './machine-spelling.ts';
 export { migByResource, migPriceShare, migShare, migTable, migTables, sliceGiB } from './mig.ts';
 export { modelFromConfig } from './model-config.ts';
-export { formatOfName, modelByName, type NamedModel, type StatedParameters, statedParameters } from './model-names.ts';
+export {
+  formatOfName,
+  makesImages,
+  modelByName,
+  type NamedModel,
+  type StatedParameters,
+  statedParameters,
+} from './model-names.ts';
 export type { CacheLayers, Experts, LatentAttention, ModelKind, ModelShape } from './model-shape.ts';
 export { parameterCount } from './model-words.ts';
 export { languageModel } from './models.ts';

@@ -46,11 +46,20 @@ export interface StatedParameters {
 export function statedParameters(name: string): StatedParameters | undefined {
   const [part = ''] = partsOf(name);
   const { words, sizes, format, adapter } = modelWords(part);
-  const most = Math.max(0, ...sizes);
+  // Encoder and decoder have a size each: "t5gemma-9b-2b".
+  const most = words[0] === 't5gemma' ? sizes.reduce((sum, size) => sum + size, 0) : Math.max(0, ...sizes);
   if (adapter || most === 0) return undefined;
   const ofExperts = words.some((word) => /^\d+x/.test(word));
   return { least: most * (ofExperts ? 0.75 : 0.9), most: most * (ofExperts ? 0.9 : 1.1), format };
 }
+
+/** Whether a name is that of a model that makes images or videos, by a word for its task: "Wan2.2-TI2V-5B". */
+export function makesImages(name: string): boolean {
+  return imageTask.test(partsOf(name)[0] ?? '');
+}
+
+const imageTask =
+  /(?<![a-z\d])(?:(?:t|i|ti|s|v|fl|flf)2[iv]|(?:te?xt|img|image|vid|video)2(?:img|image|vid|video)|diffusion|diffusers|sdxl|flux)(?![a-z])/i;
 
 /** The format that the last part of a name states, as in `NamedModel`. */
 export function formatOfName(name: string): NamedModel['format'] {
@@ -218,7 +227,7 @@ const otherParts = new Set(
   (
     'vl v vision visual audio omni speech tts asr embed embedding embeddings rerank reranker moe mamba minitron pruned sparse draft eagle ' +
     'eagle3 medusa speculator mtp tokenizer zh encoder vae controlnet llava vila internvl siglip clip vla vlm mm multimodal hybrid h ov ' +
-    'scope tp1 tp2 tp4 tp8'
+    'blip2 instructblip scope tp1 tp2 tp4 tp8'
   ).split(' '),
 );
 

@@ -1,5 +1,6 @@
 import {
   type ModelShape,
+  makesImages,
   type NamedModel,
   statedParameters,
   type WeightFormat,
@@ -80,7 +81,7 @@ export function estimateServing({ model: served, unknown }: Served, hardware: Ha
   if (served === null) return without(unknown);
   const { name } = served;
   const named = knownModel(served) ?? sized(served, hardware);
-  if (named === undefined) return without({ kind: 'noShape', name });
+  if (named === undefined) return without({ kind: makesImages(name) ? 'inputs' : 'noShape', name });
   const { basis } = named;
   const shape = asKept(named.shape, served);
   if (shape.kind === 'diffusion') return without({ kind: 'inputs', name });
@@ -160,7 +161,8 @@ interface SizedModel extends Omit<NamedModel, 'basis'> {
 
 function sized({ name, parameters }: ServedModel, hardware: Hardware): SizedModel | undefined {
   const stated = hardware.parameters ?? parameters;
-  const inName = stated === undefined && hardware.bySizeInName ? statedParameters(name) : undefined;
+  const isText = !makesImages(name);
+  const inName = stated === undefined && hardware.bySizeInName && isText ? statedParameters(name) : undefined;
   const count = stated ?? (inName && (inName.least + inName.most) / 2);
   const shape = count === undefined ? undefined : shapeOfSize(name, count);
   return shape && { shape, format: inName?.format ?? null, basis: inName === undefined ? 'size' : 'sizeInName' };
