@@ -19,6 +19,8 @@ const engines = table<Engine>({
   dynamo: 'vllm',
   huggingfaceserver: 'vllm',
   'its model server flags': 'vllm',
+  // https://github.com/deepjavalibrary/djl-serving/blob/master/serving/docs/lmi/user_guides/vllm_user_guide.md, 2026-11-30
+  lmi: 'vllm',
   sglang: 'sglang',
   'text-generation-launcher': 'tgi',
   'text-generation-server': 'tgi',
@@ -32,6 +34,7 @@ const engines = table<Engine>({
   llamafile: 'llama-cpp',
   ollama: 'ollama',
   'text-embeddings-router': 'embeddings',
+  infinity: 'embeddings',
   infinity_emb: 'embeddings',
   tritonserver: 'triton',
   fastchat: 'transformers',

@@ -85,7 +85,9 @@ function readServed(container: Container, workload: Workload): Served {
   const inFolder = modelInFolder(name, container);
   const nodes = field?.nodes === undefined ? {} : { nodes: field.nodes };
   const stated = { name, ...nodes, ...(inFolder && { inFolder }), ...(parameters !== undefined && { parameters }) };
-  return { model: { ...stated, ...settings, allDevices: field?.allDevices === true, open }, unknown: null };
+  // Without a degree, AWS's container divides the model among all GPUs.
+  const allDevices = field?.allDevices === true || given.program === 'lmi';
+  return { model: { ...stated, ...settings, allDevices, open }, unknown: null };
 }
 
 function without(unknown: NoServedModel): Served {
@@ -105,11 +107,11 @@ function startOf(container: Container, engine: Engine | undefined): ServerStart 
   );
 }
 
-/** KServe's server for models of Hugging Face, which runs vLLM. */
+/** KServe's server for models of Hugging Face and AWS's container for large models, which run vLLM. */
 function entrypointOf({ image }: Container): string | undefined {
-  return image !== undefined && /(^|\/)huggingfaceserver(-gpu)?[:@]/.test(image.value)
-    ? 'huggingfaceserver'
-    : undefined;
+  const name = image?.value ?? '';
+  if (/(^|\/)huggingfaceserver(-gpu)?[:@]/.test(name)) return 'huggingfaceserver';
+  return /(^|\/)djl-(?:serving|inference):[^@]*\blmi/.test(name) ? 'lmi' : undefined;
 }
 
 interface NameFound {
