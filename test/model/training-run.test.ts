@@ -90,6 +90,8 @@ describe('command lines', () => {
     ['megatron rlhf --rlhf_type dpo --load Qwen3-8B-mcore --recompute_granularity full --max_length 4096 --micro_batch_size 1', { engine: 'megatron', sharded: 'optimizer', precision: 'mixed', recomputation: 'full' }],
     ['swift sft --model Qwen/Qwen2.5-7B --train_type full --deepspeed zero3 --use_liger_kernel true --max_length 16384 --per_device_train_batch_size 1', { engine: 'deepspeed', sharded: 'parameters', precision: 'mixed', loss: 'chunked', sequence: 16384 }],
     ['tune run full_finetune_single_device --config llama3_1/8B_full_single_device batch_size=2 tokenizer.max_seq_len=2048 optimizer=bitsandbytes.optim.PagedAdamW8bit optimizer_in_bwd=True', { batch: 2, sequence: 2048, optimizer: 'paged-adamw-8bit', stepInBackward: true, recomputation: 'full', loss: 'chunked' }],
+    ['python finetune.py --model_name unsloth/llama-3-8b-bnb-4bit --max_seq_length 2048 --per_device_train_batch_size 1', { adapter: { bits: 4 } }],
+    ['python finetune.py --model_name acme/llama-3-8b --load_in_8bit --bf16 --max_seq_length 2048', { adapter: { bits: 8 } }],
     ['tune run lora_finetune_single_device --config llama3_1/8B_qlora_single_device batch_size=2', { adapter: { bits: 4 }, sequence: null }],
     ['torchrun -m torchtitan.train --job.config_file ./torchtitan/models/llama3/train_configs/llama3_8b.toml --training.local_batch_size=2 --training.seq_len=8192', { batch: 2, sequence: 8192, precision: 'mixed', recomputation: 'selective', sharded: 'parameters' }],
     ['CONFIG_FILE=./train_configs/llama3_8b.toml ./torchtitan/run_train.sh --training.batch_size 2', { batch: 2, sequence: null, engine: 'fsdp' }],

@@ -43,15 +43,18 @@ export function adapterOf(
   const rank = countOf(lastSetting(written, 'adapter-rank'));
   const named = ['lora', 'qlora', 'dora', 'qdora', 'peft'].filter((word) => hints.has(word));
   const isQuantized = kinds.some(({ name, value }) => /q-?lora$/.test(name) && isOn(value?.toLowerCase()));
+  const bits = bitsOf(lastSetting(written, 'base-bits'));
   const isLora = values.some((value) => /lora|dora|^true$|adapter/.test(value)) || rank !== null || named.length > 0;
-  if (full || !isLora) return null;
+  // Weights in few bits cannot be trained themselves: https://huggingface.co/docs/transformers/main/en/quantization/bitsandbytes
+  const isFrozen = bits !== undefined || publishedBits(published) === 4;
+  if (full || !(isLora || isFrozen)) return null;
   const targets = lastSetting(written, 'adapter-targets')?.value?.toLowerCase() ?? '';
   const quantized =
     isQuantized || values.some((value) => /^qlora|^qdora/.test(value)) || named.some((word) => word.startsWith('q'));
   return {
     rank: rank ?? 8,
     targets: targetsOf(targets),
-    bits: bitsOf(lastSetting(written, 'base-bits')) ?? (quantized ? 4 : publishedBits(published)),
+    bits: bits ?? (quantized ? 4 : publishedBits(published)),
     embeddings: /embed|lm_head/.test(targets),
   };
 }
