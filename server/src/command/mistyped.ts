@@ -22,7 +22,7 @@ export function mistyped(statements: readonly Statement[]): Mistyped | undefined
     if (/^\[(?!\[)./.test(first.text))
       return { word: first, problem: '[ is a command and needs a space after it: the shell finds no such command' };
     if (first.text === '[' && last.text !== ']')
-      return { word: last, problem: 'The test lacks a separate ] at its end: the shell rejects the test' };
+      return { word: last, problem: 'The test does not end with a separate ]: the shell rejects it' };
     if (second?.text === '=' && /^[A-Za-z_]\w*$/.test(first.text))
       return {
         word: second,

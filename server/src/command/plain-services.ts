@@ -9,7 +9,7 @@ interface PlainService {
 }
 
 const pages: PlainService = { task: 'serves web pages', maybe: true };
-const data: PlainService = { task: 'keeps data', maybe: false };
+const data: PlainService = { task: 'stores data', maybe: false };
 const metrics: PlainService = { task: 'collects metrics', maybe: false };
 
 const services = table<PlainService>({

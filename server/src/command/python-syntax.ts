@@ -11,7 +11,7 @@ export function pythonProblem(text: string): string | undefined {
       const prefix = /[a-zA-Z]{0,2}$/.exec(text.slice(Math.max(0, at - 2), at))?.[0] ?? '';
       const end = endOfString(text, at, /[ft]/i.test(prefix));
       if (end === undefined) return undefined;
-      if (end === null) return 'a string that does not end';
+      if (end === null) return 'an unterminated string';
       at = end;
     } else if (closes.has(char)) open.push(closes.get(char) ?? '');
     else if (char === ')' || char === ']' || char === '}') {

@@ -78,5 +78,5 @@ export function writtenWords({ node }: Cursor, shorten: (text: string) => string
   if (node.kind === 'seq') return 'a list';
   if (typeof node.value === 'number') return `the number ${shorten(node.source)}`;
   if (typeof node.value === 'boolean') return `the boolean ${shorten(node.source)}`;
-  return node.source.includes('\n') ? 'a text' : `the string "${shorten(node.source)}"`;
+  return node.source.includes('\n') ? 'a multi-line string' : `the string "${shorten(node.source)}"`;
 }

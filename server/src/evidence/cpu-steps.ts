@@ -185,7 +185,7 @@ function otherTask(words: readonly string[], name: string): string | undefined {
   if (clients.has(name) || /^vllm bench serve\b|\bsglang\.bench_serving\b|\bbenchmark_serving\.py\b/.test(line))
     return 'sends requests';
   // A variable may name a codec or a filter of the GPU.
-  if (isOfDatabase.test(line)) return 'changes a database';
+  if (isOfDatabase.test(line)) return 'runs database commands';
   if (/^(?:python[\d.]* -m )?celery\b.*\s(?:beat|flower)(?:\s|$)/.test(words.slice(0, 10).join(' ')))
     return 'schedules or shows tasks';
   if (name === 'ffmpeg' && words.includes('-i') && !words.some((word) => word.includes('$')))

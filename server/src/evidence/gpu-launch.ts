@@ -57,7 +57,7 @@ export function cudaDevice(container: Container, document: YamlDocument): GpuFla
     );
     const last = flag?.valueWord;
     const span = flag && last && spanOfWords(document, lines, [flag.word, last]);
-    const effect = 'needs a GPU, but the container requests none: it fails, or uses a GPU';
+    const effect = 'needs a GPU, but the container requests none: it fails, or uses';
     if (flag && span)
       return { text: flag.word === last ? flag.word.text : `${flag.word.text} ${flag.value}`, span, effect };
   }

@@ -110,7 +110,7 @@ export function isPlainCudaBuild(image: string): boolean {
   return isPlain && plainCuda.has(repository.split('/').slice(-2).join('/'));
 }
 
-/** A flag that needs a GPU, with what follows without a request: ends before "of other pods". */
+/** A flag that needs a GPU, with what follows without a request: ends before "another pod's GPU". */
 export interface GpuFlag {
   readonly text: string;
   readonly span: Span;
@@ -133,7 +133,7 @@ export function offloadedLayers(container: Container): GpuFlag | undefined {
       return {
         text: `${flag} ${count}`,
         span: spanOf(at),
-        effect: 'moves layers to a GPU, but the container requests none: the server runs on the CPU, or on a GPU',
+        effect: 'moves layers to a GPU, but the container requests none: the server runs on the CPU, or on',
       };
   }
   return undefined;

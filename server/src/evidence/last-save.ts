@@ -2,6 +2,7 @@ import { meaningOf } from '../command/flag-meaning.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { countedToSave, countsEpochs } from '../command/save-interval.ts';
 import type { Word } from '../command/shell.ts';
+import { plural } from '../cost/money.ts';
 import { once } from '../model/once.ts';
 import type { Container } from '../model/workload.ts';
 import { commandsOf } from './progress-flags.ts';
@@ -46,8 +47,7 @@ function savesEachEpoch({ name, value }: Flag): boolean {
 }
 
 function textOf({ name, value }: Flag, epochs: number): string {
-  const all = epochs === 1 ? 'the only epoch' : `all ${epochs} epochs`;
-  return `${name.replaceAll('-', '_')} ${value ?? ''} saves only after ${all}`;
+  return `${name.replaceAll('-', '_')} ${value ?? ''} saves only at the end of the run (${plural(epochs, 'epoch')})`;
 }
 
 /** A whole number above 0, also as `1.0`. */

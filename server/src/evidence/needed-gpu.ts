@@ -66,7 +66,7 @@ function inCommands(container: Container, document: YamlDocument): GpuFlag | und
       return {
         text: found.text,
         span,
-        effect: 'needs a GPU, but the container requests none: it fails, or uses a GPU',
+        effect: 'needs a GPU, but the container requests none: it fails, or uses',
       };
   }
   return undefined;
@@ -170,14 +170,14 @@ function inVariables({ env }: Container): GpuFlag | undefined {
   const found = env.find((one) => needs(one) || chooses(one) || turnsOn(one) || offloads(one) || configures(one));
   if (found?.value === undefined || isTemplated(found.value.at)) return undefined;
   const effect = chooses(found)
-    ? 'chooses GPUs, but the container requests none: it gets none, or uses a GPU'
+    ? 'chooses GPUs, but the container requests none: it gets none, or uses'
     : turnsOn(found)
-      ? 'turns the GPU on, but the container requests none: it fails, uses the CPU, or a GPU'
+      ? 'turns the GPU on, but the container requests none: it fails, or uses the CPU or'
       : offloads(found)
-        ? 'moves layers to a GPU, but the container requests none: the server runs on the CPU, or on a GPU'
+        ? 'moves layers to a GPU, but the container requests none: the server runs on the CPU, or on'
         : configures(found)
-          ? 'is for a GPU, but the container requests none: it gets none, or uses a GPU'
-          : 'needs a GPU, but the container requests none: it fails, or uses a GPU';
+          ? 'is for a GPU, but the container requests none: it gets none, or uses'
+          : 'needs a GPU, but the container requests none: it fails, or uses';
   return { text: `${found.name}=${found.value.value}`, span: spanOf(found.value.at), effect };
 }
 
@@ -212,7 +212,7 @@ function byImage(container: Container): GpuFlag | undefined {
   if (/(?:^|\/)pytorch\/pytorch$/.test(repository)) return undefined;
   if (gpuImage(container) === undefined && !forGpus.test(repository)) return undefined;
   const who = isNotebook ? 'notebook' : 'container that trains';
-  const effect = `is built for GPUs, but the ${who} requests none: it uses the CPU, or a GPU`;
+  const effect = `is built for GPUs, but the ${who} requests none: it uses the CPU or`;
   return { text: 'The image', span: spanOf(image.at), effect, isChoice: isNotebook };
 }
 

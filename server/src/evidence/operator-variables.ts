@@ -20,7 +20,7 @@ const ofMaster: UnsetVariables = {
 // Source: https://github.com/kubeflow/trainer/blob/master/pkg/runtime/framework/plugins/torch/torch.go
 const ofTrainer: UnsetVariables = {
   names: ofMaster.names,
-  reason: 'the trainer sets variables for torchrun only, whose names begin with PET_',
+  reason: "the trainer sets only torchrun's variables, which begin with PET_",
 };
 
 /** The variables of a process group that the operator of a job does not set, although it sets them, or others like them, elsewhere. */

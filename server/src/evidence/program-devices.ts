@@ -21,6 +21,8 @@ interface ProgramOption {
   readonly program: RegExp;
   readonly option: RegExp;
   readonly read: (value: string) => Reading;
+  /** What a name that is only a letter belongs to, for messages. */
+  readonly owner?: string;
 }
 
 // Read 2026-11-29: https://manual.gromacs.org/current/user-guide/mdrun-performance.html, https://www.ks.uiuc.edu/Research/namd/3.0/ug/,
@@ -34,7 +36,12 @@ const options: readonly ProgramOption[] = [
   { program: /^(?:llama-|server$|koboldcpp)/, option: /^(?:-ts|--tensor-split)$/, read: parts },
   { program: /^(?:llama-|server$)/, option: /^(?:-mg|--main-gpu)$/, read: one },
   { program: /^ffmpeg$/, option: /^-(?:hwaccel_device|gpu)$/, read: one },
-  { program: /^lmp(?:_\w+)?$/, option: /^g(?:pus?)?$/, read: (value) => ({ count: countIn(value) ?? 0 }) },
+  {
+    program: /^lmp(?:_\w+)?$/,
+    option: /^g(?:pus?)?$/,
+    read: (value) => ({ count: countIn(value) ?? 0 }),
+    owner: "LAMMPS's option ",
+  },
 ];
 
 /**
@@ -55,7 +62,11 @@ export function expectedGpus(words: readonly Word[], entrypoint = ''): readonly 
   return [...found, ...inFlags.flatMap((flag) => ofFlag(flag) ?? [])];
 }
 
-function optionAt({ option, read }: ProgramOption, word: Word, next: Word | undefined): ExpectedGpus | undefined {
+function optionAt(
+  { option, read, owner = '' }: ProgramOption,
+  word: Word,
+  next: Word | undefined,
+): ExpectedGpus | undefined {
   const [name = '', written] = word.text.split('=');
   const value = written ?? next?.text ?? '';
   if (!option.test(name) || word.dynamic || (written === undefined && (next === undefined || next.dynamic)))
@@ -65,7 +76,7 @@ function optionAt({ option, read }: ProgramOption, word: Word, next: Word | unde
   if (!isKnown) return undefined;
   return {
     ...reading,
-    text: `${name}${written === undefined ? ' ' : '='}${value}`,
+    text: `${owner}${name}${written === undefined ? ' ' : '='}${value}`,
     words: [word, written === undefined && next ? next : word],
   };
 }

@@ -130,8 +130,8 @@ function bestModel(run: Run, isSure: boolean): TrainerConflict | undefined {
   if (best === undefined || save === undefined || save === 'best' || evaluate === undefined) return undefined;
   if (evaluate !== save) {
     const strategy = run.get('eval-strategy') ?? run.get('evaluation-strategy') ?? run.get('save-strategy') ?? best;
-    const both = `saving (${save}) and evaluation (${evaluate})`;
-    return conflict([best, strategy], `${best.written} needs one strategy for ${both}`, theTrainer);
+    const both = `saving (now ${save}) and evaluation (now ${evaluate})`;
+    return conflict([best, strategy], `${best.written} needs the same strategy for ${both}`, theTrainer);
   }
   const saved = countIn(settingOf(run, 'save-steps', '500'));
   const evaluated = countIn(settingOf(run, 'eval-steps', settingOf(run, 'logging-steps', '500')));

@@ -291,7 +291,7 @@ function unknownField(problem: ApiProblem, meant: MeantField | undefined, docume
         span,
       };
     case 'former': {
-      const message = `${field} was a field of an earlier version; this one uses ${meant.name}${meant.in}`;
+      const message = `${field} is a field of an older version (now ${meant.name}${meant.in})`;
       // Helm installs the object without a field that has moved; without a required one, it cannot.
       if (document.template && meant.in !== '')
         return { message: `${message}: Helm ignores it`, span, severity: 'info' };
@@ -301,7 +301,7 @@ function unknownField(problem: ApiProblem, meant: MeantField | undefined, docume
       const inner = entries(at).map(keyOf);
       const fields = apiFields(holder.type);
       const isLevel = inner.length > 0 && inner.every((key) => fields.has(key) && getIn(holder.at, key) === undefined);
-      const instead = isLevel ? `; write ${shorten(inner.join(' and '), 40)} without it` : '';
+      const instead = isLevel ? `; move ${shorten(inner.join(' and '), 40)} up one level` : '';
       return { message: `${field} is not a field of ${someHolder(holder)}${instead}: ${then}`, span };
     }
   }

@@ -196,7 +196,7 @@ function reportLateCopy(container: Container, { workload, podSet, document, repo
   if (source === undefined || span === undefined) return false;
   report({
     severity: 'info',
-    message: `${shorten(source.text, 50)} is copied out of the pod only after training: a restart before that starts again at step 0`,
+    message: `The script copies ${shorten(source.text, 50)} out of the pod only after training: a restart before that starts again at step 0`,
     span,
   });
   return true;

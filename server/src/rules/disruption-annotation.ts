@@ -147,7 +147,7 @@ function checkPod(annotation: Cursor, { document, report }: WorkloadContext): vo
   const meant = misspelled(key);
   if (meant !== undefined) {
     report({
-      message: `${key} is not an annotation that protects a pod; ${meant} is`,
+      message: `${key} protects no pod; did you mean ${meant}?`,
       span: keySpanOf(annotation),
       fixes: () => [fix(`Rename to ${meant}`, 'unsafe', renameKey(document, annotation, meant))],
     });

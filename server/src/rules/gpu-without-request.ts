@@ -280,7 +280,7 @@ export default defineRule({
       if (found === undefined) return false;
       const { text, span, effect, isChoice } = found;
       report({
-        message: `${shorten(text, 40)} ${effect} of other pods`,
+        message: `${shorten(text, 40)} ${effect} another pod's GPU`,
         span,
         fixes: () => (isChoice === true ? [] : [requestOne(container, document)]),
       });

@@ -149,7 +149,7 @@ function check(
     message: isPolicy
       ? `The policy allows only port ${shorten(written, 30)}, ${isOf}: no request arrives`
       : kind === 'PodMonitoring'
-        ? `Prometheus scrapes port ${shorten(written, 30)}, ${isOf}: it gets no metrics`
+        ? `Prometheus scrapes port ${shorten(written, 30)}, ${isOf}: no metrics arrive`
         : `The pool sends requests to port ${shorten(written, 30)}, ${isOf}: no request arrives`,
     span: spanOf(first),
     fixes: () =>

@@ -191,7 +191,7 @@ function checkKnative({ pod }: PodSet, { report, document, workload }: PodSetCon
     });
   const other = second && (getIn(second, 'containerPort') ?? second);
   if (other !== undefined && !document.template && !isRepeated(second))
-    report({ message: `Knative allows only one port in all containers: ${effect}`, span: spanOf(other) });
+    report({ message: `Knative allows only one port across all containers: ${effect}`, span: spanOf(other) });
 }
 
 function checkHostPorts({ pod }: PodSet, { report, document, workload }: PodSetContext): void {

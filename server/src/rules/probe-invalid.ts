@@ -102,7 +102,7 @@ export default defineRule({
     if (probe !== undefined)
       report({
         message:
-          'The server waits for all pods, but the next pod starts only after this one: the pod never becomes ready; set podManagementPolicy to Parallel',
+          'The server waits for all pods, but the next pod starts only once this one is ready: it never becomes ready; set podManagementPolicy to Parallel',
         span: keySpanOf(probe),
       });
   },

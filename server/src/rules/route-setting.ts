@@ -260,7 +260,7 @@ function checkAnnotations(annotations: Cursor | undefined, name: string | undefi
       const isTraefik = name === 'traefik';
       report({
         ...(isTraefik && { severity: 'info' }),
-        message: `Class ${shorten(name, 20)} ignores ${shorten(own, 30)}, a setting of ingress-nginx${isTraefik ? ', by default' : ''}: its own default applies`,
+        message: `${shorten(own, 30)} is a setting of ingress-nginx: class ${shorten(name, 20)} ignores it${isTraefik ? ' by default' : ''} and applies its own`,
         span: keySpanOf(at),
       });
       return;

@@ -125,7 +125,7 @@ function checkClaims({ pod, volumes }: PodSet, { workload, report }: PodSetConte
 }
 
 function ofDisk({ storageClass, span }: SharedDisk): Parameters<PodSetContext['report']>[0] {
-  const message = `Class ${shorten(storageClass, 40)} makes disks that only one node can mount, not ReadWriteMany: the claim stays Pending`;
+  const message = `Class ${shorten(storageClass, 40)} provides disks that only one node can mount, but the claim is ReadWriteMany: it stays Pending`;
   return { message, span };
 }
 

@@ -169,7 +169,7 @@ function checkCapabilities(security: Cursor | undefined, { document, report }: P
     report({
       severity: known.has(name) ? 'info' : 'warning',
       message: known.has(name)
-        ? `Kubernetes names this capability ${meant}: with containerd, the container does not get ${written}`
+        ? `${written} must be written ${meant}: with containerd, the container does not get the capability`
         : `No capability ${shorten(written, 40)}; did you mean ${meant}? The container does not get it`,
       span: spanOf(at),
       fixes: () => [fix(`Change to ${meant}`, 'unsafe', replaceScalar(document, at, meant))],

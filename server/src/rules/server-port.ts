@@ -238,7 +238,7 @@ function checkScraping(
   const metrics = metricsElsewhere(written, server, container, podSet);
   if (port === undefined || scrape?.value !== 'true' || metrics === undefined) return false;
   report({
-    message: `The annotations tell Prometheus to scrape port ${written}, but ${titleOf(server.program)} ${metrics === server.port ? 'listens' : 'has its metrics'} on ${metrics}: it gets no metrics`,
+    message: `The annotations tell Prometheus to scrape port ${written}, but ${titleOf(server.program)} ${metrics === server.port ? 'listens' : 'has its metrics'} on ${metrics}: Prometheus gets no metrics`,
     span: spanOf(port.at),
     fixes: () => [fix(`Use port ${metrics}`, 'unsafe', replaceScalar(document, port.at, String(metrics)))],
   });
@@ -306,7 +306,7 @@ function checkServices(server: ListeningPort, container: Container, context: Pod
     if (metrics !== undefined && ports.includes(server.port)) {
       const place = declared.find((one) => asNumber(one) === scraped) ?? getIn(container.at, 'name');
       report({
-        message: `The annotations of Service ${shorten(name, 26)} tell Prometheus to scrape port ${scraped}, but ${titleOf(server.program)} ${metrics === server.port ? 'listens' : 'has its metrics'} on ${metrics}: it gets no metrics`,
+        message: `The annotations of Service ${shorten(name, 26)} tell Prometheus to scrape port ${scraped}, but ${titleOf(server.program)} ${metrics === server.port ? 'listens' : 'has its metrics'} on ${metrics}: Prometheus gets no metrics`,
         span: spanOf(place ?? container.image.at),
       });
       return true;

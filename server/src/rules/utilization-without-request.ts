@@ -119,7 +119,7 @@ function check(
   if (defaults.includes(resource)) return;
   const source = file === null ? '' : ` (${shorten(file)})`;
   report({
-    message: `Container ${shorten(bare.name, 30)} of ${shorten(name)}${source} requests no ${resource}, so its utilization is unknown: ${consequence}`,
+    message: `Container ${shorten(bare.name, 30)} of ${shorten(name)}${source} has no ${resource} request, so its utilization is unknown: ${consequence}`,
     span: place,
   });
 }

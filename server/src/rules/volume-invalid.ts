@@ -93,7 +93,7 @@ export default defineRule({
       checkNimSize(getIn(root, 'spec', 'storage', 'pvc', 'size'), context);
     if (kind !== 'StatefulSet') return;
     for (const spec of placesAt(root, 'spec.volumeClaimTemplates.*.spec')) {
-      checkClaim(spec, true, 'the API server rejects its claims', context);
+      checkClaim(spec, true, 'the API server rejects the claims', context);
     }
   },
   podSet(podSet, context) {
@@ -280,7 +280,7 @@ function checkModes(spec: Cursor | undefined, rejection: string, report: RuleCon
   const modes = placesAt(spec, 'accessModes.*');
   const alone = modes.find((mode) => writtenText(mode) === 'ReadWriteOncePod');
   if (alone === undefined || modes.every((mode) => asText(mode) === 'ReadWriteOncePod')) return;
-  report({ message: `ReadWriteOncePod excludes other accessModes: ${rejection}`, span: spanOf(alone) });
+  report({ message: `ReadWriteOncePod must be the only access mode: ${rejection}`, span: spanOf(alone) });
 }
 
 /**
