@@ -85,7 +85,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templates, for numbers next to a right one, and for selectors of pods whose value does not resemble that of the object's own pods.
+ * For templates, for numbers next to a correct one, and for pod selectors whose value does not resemble the label of the object's own pods.
  *
  * ## Sources
  *

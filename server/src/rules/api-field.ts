@@ -38,7 +38,8 @@ import { defineRule, type Report } from './rule.ts';
  * parsed, and an object without a required field. A key with nothing after it is null, which counts as missing; so does a dash with nothing after it
  * in a list of mappings.
  *
- * `serveConfigV2` of a RayService and `runtimeEnvYAML` of a RayJob are texts that the API server accepts and KubeRay reads as YAML.
+ * `serveConfigV2` of a RayService and `runtimeEnvYAML` of a RayJob are strings: the API server accepts any text, and KubeRay then reads it as
+ * YAML.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -80,10 +81,10 @@ import { defineRule, type Report } from './rule.ts';
  *
  * ## When it is silent
  *
- * For amounts in values that mean no quantity. For objects whose pods do not use accelerators, unless they scale, limit or hold something for
- * such pods; for a Service or ConfigMap without such pods in its file; for kinds and versions whose types are not known; for fields of custom resources that another version may have; for templated keys and values, and for words such as
- * `GPU_COUNT` where no text can be; for fields that a patch
- * omits. A field that another rule reports is reported once.
+ * For amounts in a chart's values that are not quantities. For objects whose pods do not use accelerators, unless they scale, limit or hold
+ * something for such pods; for a Service or ConfigMap without such pods in its file; for kinds and versions whose types are not known; for
+ * fields of custom resources that another version may have; for templated keys and values, and for words such as `GPU_COUNT` where no text can
+ * be; for fields that a patch omits. A field that another rule reports is reported once.
  *
  * ## Sources
  *

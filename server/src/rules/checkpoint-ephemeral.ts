@@ -28,13 +28,13 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * A directory of the image, an emptyDir or a disk of the node is lost with the container, the pod or the node. The job restarts (in a new
- * pod after an eviction or the loss of its node), finds no checkpoint, and starts again at step 0 with all its GPUs. A volume that outlives
- * the pod, or an object store, keeps the progress. A Pod or Job that runs only once loses its result in the same way: the trained weights. In a
- * volume that is mounted read-only, such as that of a ConfigMap, training cannot save at all. A copy to a volume or a bucket after training comes too late for a restart
- * (information), as is training in a pod without any volume for files, whose code may upload them. Code in the manifest also says where it saves
- * the model (`python - <<EOF`, a file of a ConfigMap). The results of programs such as `vllm run-batch`, Whisper and AlphaFold are lost in the
- * same way.
+ * A directory of the image, an emptyDir or a disk of the node is lost with the container, the pod or the node. The job restarts (in a new pod
+ * after an eviction or the loss of its node), finds no checkpoint, and starts again at step 0 with all its GPUs. A volume that outlives the
+ * pod, or an object store, keeps the progress. A Pod or Job that runs only once loses its result in the same way: the trained weights. In a
+ * volume that is mounted read-only, such as that of a ConfigMap, training cannot save at all. A copy to a volume or a bucket after training
+ * comes too late for a restart (information). Training in a pod without any volume for files is also information, because its code may upload
+ * them. Code in the manifest also says where it saves the model (`python - <<EOF`, a file of a ConfigMap). The results of programs such as
+ * `vllm run-batch`, Whisper and AlphaFold are lost in the same way.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -91,11 +91,11 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If nothing restarts the job and it may copy its results elsewhere (by a command, another container, an account or a Secret), if any checkpoint directory is on a volume that outlives the pod, if the command names an object store, if the
- * container runs a script from a ConfigMap, and if nothing is saved at all (see checkpoint-never). If the command names a file of settings,
- * except where it also states the directory and no volume outlives the pod. A relative directory is known if the script enters an absolute one
- * before; in an unknown directory of the image, next to volumes for data only, the finding is information. For benchmarks and trials. On spot capacity (see
- * spot-without-checkpoint).
+ * If nothing restarts the job and it may copy its results elsewhere (by a command, another container, an account or a Secret), if any
+ * checkpoint directory is on a volume that outlives the pod, if the command names an object store, if the container runs a script from a
+ * ConfigMap, and if nothing is saved at all (see checkpoint-never). If the command names a settings file, unless it also states the directory
+ * and no volume outlives the pod. A relative directory is known if the script first changes to an absolute one. For an unknown directory of the
+ * image, next to volumes only for data, the finding is information. For benchmarks and trials. On spot capacity (see spot-without-checkpoint).
  *
  * ## Sources
  *

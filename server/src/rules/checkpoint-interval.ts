@@ -24,8 +24,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * root of 2 x (time to write a checkpoint) x (mean time between failures), is about 20 minutes if a checkpoint takes one minute and a node
  * lasts four hours. A job on several nodes is interrupted more often than each of them.
  *
- * With `training.hoursBetweenInterruptions` and either `training.checkpointSeconds` or `training.checkpointGiBPerSecond` (the size follows from the
- * model), the rule computes the optimum of the job and reports intervals of more than three times as long.
+ * With `training.hoursBetweenInterruptions` and either `training.checkpointSeconds` or `training.checkpointGiBPerSecond` (the size follows from
+ * the model), the rule computes the optimum of the job and reports intervals more than three times as long.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -73,8 +73,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For intervals in epochs, unless the only checkpoint of a run on spot is that of its end (information), and for intervals in steps unless `training.stepSeconds` in `.gpulint.yaml` gives the length of a step. Outside
- * spot, only intervals of more than four hours are reported, as information.
+ * For intervals in epochs, unless a run on spot saves only at its end (information), and for intervals in steps unless `training.stepSeconds`
+ * in `.gpulint.yaml` gives the length of a step. Outside spot, only intervals of more than four hours are reported, as information.
  *
  * ## Sources
  *

@@ -28,14 +28,14 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * A container has no terminal, so `apt-get install` without `-y` and `huggingface-cli login` without a token stop at their question. `conda activate` is a function that only interactive shells
- * load. The images of CUDA, PyTorch and Python have no lists of packages, so nothing is installed before `apt-get update`. In images of Debian and Ubuntu, `sh` is dash, which does not know `source`, `[[` or `pipefail`, runs a
- * command with `&>` in the background, and stops with a syntax error at arrays and `<<<`. `git clone` fails if the folder exists, as it does
- * on a volume after the first run. vLLM has no `server` command, and the newest `huggingface_hub` has replaced `huggingface-cli` with `hf`. From
- * Ubuntu 23.04 and Debian 12, pip does not change the system's Python. Volumes of ConfigMaps and Secrets are read-only, also for `chmod`.
- * `apt-get` needs root, and Jupyter exits if it runs as root without `--allow-root`. `mount` and settings of the driver need a privileged
- * container, and none runs systemd. pip finds no `sklearn`, and `torch==2.4.1+cu124` only in PyTorch's own index. `git clone` over SSH and
- * `kaggle` need a key, which public images do not have. Where only `python3` is installed, `python` is not found, and `[-f` and `X = 1` are not valid commands. The program after such a command never starts, or starts without its environment.
+ * A container has no terminal, so `apt-get install` without `-y` and `huggingface-cli login` without a token stop at their question. `conda activate` is a function that only
+ * interactive shells load. The images of CUDA, PyTorch and Python contain no package lists, so nothing can be installed before `apt-get update`. In images of Debian and
+ * Ubuntu, `sh` is dash, which does not know `source`, `[[` or `pipefail`, runs a command with `&>` in the background, and stops with a syntax error at arrays and `<<<`. `git
+ * clone` fails if the folder exists, as it does on a volume after the first run. vLLM has no `server` command, and the newest `huggingface_hub` has replaced `huggingface-cli`
+ * with `hf`. From Ubuntu 23.04 and Debian 12, pip does not change the system's Python. Volumes of ConfigMaps and Secrets are read-only, even for `chmod`. `apt-get` needs
+ * root, and Jupyter exits if it runs as root without `--allow-root`. `mount` and driver settings need a privileged container, and no container runs systemd. pip finds no
+ * `sklearn`, and `torch==2.4.1+cu124` only in PyTorch's own index. `git clone` over SSH and `kaggle` need a key, which public images do not have. Where only `python3` is
+ * installed, `python` is not found, and `[-f` and `X = 1` are not valid commands. The program after such a command never starts, or starts without its environment.
  *
  * ```yaml invalid
  * apiVersion: v1

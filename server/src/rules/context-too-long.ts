@@ -26,8 +26,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * vLLM and SGLang compare `--max-model-len` or `--context-length` with the positions in the model's config.json at startup, and stop if it is above them. The pod
- * keeps restarting while it holds its GPUs. Longer requests need scaled positions (`--hf-overrides` with YaRN), which many cards of models describe.
+ * vLLM and SGLang compare `--max-model-len` or `--context-length` with the positions in the model's config.json at startup, and stop if it is
+ * above them. The pod keeps restarting while it holds its GPUs. Longer requests need scaled positions (`--hf-overrides` with YaRN), which many
+ * model cards describe.
  *
  * ```yaml invalid
  * apiVersion: v1

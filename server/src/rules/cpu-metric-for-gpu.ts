@@ -101,7 +101,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * If the autoscaler also uses another metric that can have a value, and if its target trains. If the use of the target is unknown, or only its
- * name says that it holds GPUs (`vllm-server`), the finding is information only. Without metrics, in projects with kustomizations, which may add them. For InferenceServices whose deployment mode is unknown.
+ * name says that it holds GPUs (`vllm-server`), the finding is information only. For an autoscaler without metrics in projects with
+ * kustomizations, which may add some, and for InferenceServices whose deployment mode is unknown.
  *
  * ## Sources
  *

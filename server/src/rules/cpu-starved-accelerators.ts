@@ -60,8 +60,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * Without a CPU limit, with half a core or more per device (a quarter for a single device; for training, less than a core is information, for a model server half a core or less, and so is one core or less for each of several devices), for shares of a GPU, for commands that only print,
- * list devices or wait, and for steps that need only the CPU (see cpu-step-holds-gpu).
+ * Without a CPU limit, with half a core or more per device (a quarter for a single device), for shares of a GPU, for commands that only print,
+ * list devices or wait, and for steps that need only the CPU (see cpu-step-holds-gpu). The finding is information for one core or less for each
+ * of several devices, for training with less than a core, and for a model server with half a core or less.
  *
  * ## Sources
  *

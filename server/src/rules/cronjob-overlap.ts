@@ -60,8 +60,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For fewer than six runs a day without a deadline, for deadlines that end each run before the next one, for suspended CronJobs and an
- * explicit `Allow`. Without a deadline beyond the next run, it is only information.
+ * For fewer than six runs a day without a deadline, for deadlines that end each run before the next one, for suspended CronJobs and an explicit
+ * `Allow`. The finding is information only, unless a deadline lies beyond the next run.
  *
  * ## Sources
  *

@@ -5,7 +5,7 @@ import { spanOfWords } from '../rewrite/word-span.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * The servers for prefill and for decoding do not hand over the KV cache.
+ * The servers for prefill do not pass their KV cache to those for decoding.
  *
  * ## Why
  *
@@ -83,7 +83,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If neither side has the transfer, for command lines with unknown words or a file of settings, for other servers, and for sides in objects of their own.
+ * If neither side has the transfer, for command lines with unknown words or a file of settings, for other servers, and for sides in separate
+ * objects.
  *
  * ## Sources
  *

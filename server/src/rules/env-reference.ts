@@ -82,13 +82,14 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For `$$(NAME)`, scripts of a shell, lowercase names, names of Services (`NAME_SERVICE_HOST`) and of variables that clouds and telemetry
- * add to pods. A variable that is not defined at all is reported only in Pods, Deployments, StatefulSets and Jobs without `envFrom`,
- * because operators define variables of their own; in a PyTorchJob without a Master, those that its operator sets only next to one, and in a
- * TrainJob for the runtime torch-distributed, MASTER_ADDR and its like, because the trainer sets `PET_MASTER_ADDR` instead. `$NAME` is
- * reported in arguments only if a known program reads it and the container defines the variable itself; in the value of a variable only if the
- * container defines it and the value has no spaces, or is a list of arguments that the container's script reads or that quotes protect from any
- * shell, and not in `HF_HOME` and its like, which their library expands, or in tasks of SkyPilot. For lists other than PATH that extend their own value.
+ * For `$$(NAME)`, scripts of a shell, lowercase names, names of Services (`NAME_SERVICE_HOST`) and of variables that clouds and telemetry add
+ * to pods. A variable that is not defined at all is reported only in Pods, Deployments, StatefulSets and Jobs without `envFrom`, because
+ * operators define their own variables. In a PyTorchJob without a Master, the variables that its operator sets only next to one are also
+ * reported, and in a TrainJob for the runtime torch-distributed, MASTER_ADDR and the like, because the trainer sets `PET_MASTER_ADDR` instead.
+ * `$NAME` is reported in arguments only if a known program reads it and the container defines the variable itself; in the value of a variable
+ * only if the container defines it and the value has no spaces, or is a list of arguments that the container's script reads or that quotes
+ * protect from any shell, and not in `HF_HOME` and the like, which their library expands, or in tasks of SkyPilot. For lists other than PATH
+ * that extend their own value.
  *
  * ## Sources
  *

@@ -14,8 +14,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * The API server stores a limit without a value as 0: the pod is accepted and starts without a GPU. It rejects an empty text (`""`), and a request
- * without a value if there is no limit.
+ * The API server stores a limit without a value as 0: the pod is accepted and starts without a GPU. It rejects an empty string (`""`), and a
+ * request without a value if there is no limit.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -70,8 +70,8 @@ import { type DocumentContext, defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For containers without an accelerator, unless their program needs one (vLLM, for example), the pod has NVIDIA's runtime class for them alone, or
- * they are in a chart's values and their pods select GPU nodes, or their image is for GPUs and other values name devices; for
+ * For containers without an accelerator, unless their program needs one (such as vLLM), only they can be the reason for the pod's NVIDIA
+ * runtime class, or, in a chart's values, their pods select GPU nodes or their image is for GPUs and other values name devices; for
  * placeholders, templated tags, digests, PodTemplates (they only give a ProvisioningRequest the shape of its pods), and the pods of device
  * plugins, drivers and the like.
  *

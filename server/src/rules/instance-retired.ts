@@ -6,7 +6,7 @@ import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A pod or a pool wants an instance type that its cloud has retired.
+ * A pod or a pool selects an instance type that its cloud has retired.
  *
  * ## Why
  *
@@ -47,7 +47,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If another type next to it can still be had, and for templated values. A day that the source only announced is **information**.
+ * If another type next to it is still available, and for templated values. A retirement date that is still ahead is **information**.
  *
  * ## Sources
  *

@@ -18,9 +18,9 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## Why
  *
  * By default (`metricType: AverageValue`), KEDA divides the result of a query by the number of replicas and compares that with the threshold.
- * This is right for sums: a queue of 20 requests needs 4 replicas for 5 requests each. An average, a maximum or a quantile does not grow with the
- * number of replicas, so the autoscaler asks for few of them, however full they are: GPUs that are 100% busy need `100 / 70`, that is, 2 replicas. With
- * `metricType: Value`, KEDA multiplies instead: 2 replicas at 100% need 3.
+ * This is right for sums: a queue of 20 requests needs 4 replicas for 5 requests each. An average, a maximum or a quantile does not grow with
+ * the number of replicas, so the autoscaler requests few of them, however full they are: GPUs that are 100% busy need `100 / 70`, that is, 2
+ * replicas. With `metricType: Value`, KEDA multiplies instead: 2 replicas at 100% need 3.
  *
  * KEDA also expects one value. A metric of vLLM, of a GPU or of HTTP requests without `sum()` or `avg()` has one per pod, so the trigger fails as soon as
  * there are two.
@@ -70,7 +70,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * If there is one replica at most, if the target is known to hold no GPUs, and for targets of unknown use, unless the query is about GPUs or a
  * model server. For queries whose result is uncertain, for a percentage whose threshold is so low that the maximum can be reached, and for a
- * formula (`scalingModifiers`). The finding about averages is information if another trigger can ask for more replicas, or if there are two at
+ * formula (`scalingModifiers`). The finding about averages is information if another trigger can request more replicas, or if there are two at
  * most; the one about one value per pod always is.
  *
  * ## Sources

@@ -13,9 +13,9 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * KAI, Run:ai, Kueue and the coscheduling plugin read the queue, the priority and the group of a workload from its labels. Under
- * `annotations`, the same key is accepted and has no effect. Kueue starts a suspended job only if the job itself has the label of the queue:
- * in the pod template, the label is never seen. A label of a similar name, such as `kueue.x-k8s.io/queue`, is accepted and ignored.
+ * KAI, Run:ai, Kueue and the coscheduling plugin read the queue, the priority and the group of a workload from its labels. Under `annotations`,
+ * the same key is accepted and has no effect. Kueue starts a suspended job only if the job itself has the label of the queue: in the pod
+ * template, the label is never seen. A label with a similar name, such as `kueue.x-k8s.io/queue`, is accepted and ignored.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -66,12 +66,14 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For unknown models; for unknown GPUs, unless only a few cards with more than 96 GiB have room (information); if the need is close to the memory, within the error of the estimate; with weights in the node's memory; for
- * servers that move layers there by themselves (llama.cpp unless a flag puts all layers on the GPU; information for Ollama); for groups of pods; in templates; and if a
- * variable, a file or a runtime may add settings. In the values of a chart other than app-template, only weights
- * that are too large whatever the template adds count. Weights from a path may be quantized: they count at 4 bits per parameter, with `--quantization fp8` at 8. For training, also with
- * offload, and unless a known trainer (Axolotl, LLaMA-Factory, TRL, Megatron-LM and the like) reads all settings here: other scripts may freeze or
- * shard weights in their code. For Neuron devices, only weights and the longest request are compared, and only with whole devices of a known model.
+ * For unknown models; for unknown GPUs, unless only a few cards with more than 96 GiB have room (information); if the need is close to the
+ * memory, within the error of the estimate; with weights in the node's memory; for servers that move layers there by themselves (llama.cpp
+ * unless a flag puts all layers on the GPU; information for Ollama); for groups of pods; in templates; and if a variable, a file or a runtime
+ * may add settings. In the values of a chart other than app-template, only weights that are too large whatever the template adds count. Weights
+ * from a path may be quantized: they count at 4 bits per parameter, with `--quantization fp8` at 8. For training with offload, and for training
+ * by any program other than the known trainers (Axolotl, LLaMA-Factory, TRL, Megatron-LM and the like) with all settings in the manifest: other
+ * scripts may freeze or shard weights in their code. For Neuron devices, only weights and the longest request are compared, and only with whole
+ * devices of a known model.
  *
  * ## Sources
  *

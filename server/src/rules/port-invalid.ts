@@ -27,9 +27,9 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * ## Why
  *
  * With `hostNetwork`, a container's port is the node's port: a `hostPort` must be the same. Two containers cannot have one host port. A Service
- * with several ports needs a name for each, and a headless Service cannot be of type NodePort or LoadBalancer. `ray start --head` fails if two of
- * its ports are the same: `port` is that of the control store (6379), and 10001 belongs to the Ray client. The containers of a pod share one
- * network: a port of two of them is a **warning**.
+ * with several ports needs a name for each, and a headless Service cannot be of type NodePort or LoadBalancer. `ray start --head` fails if two
+ * of its ports are the same: `port` is that of the control store (6379), and 10001 belongs to the Ray client. The containers of a pod share one
+ * network, so two of them on the same port are a **warning**.
  *
  * ```yaml invalid
  * apiVersion: v1

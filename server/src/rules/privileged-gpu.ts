@@ -55,11 +55,11 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For infrastructure, for TPUs and Neuron devices, whose containers must be privileged on some platforms, and if the pod requests all GPUs
- * of the selected instance type. The severity is info if the pod uses RDMA devices or mounts other devices of the host; and, unless the selected
- * instance type has more GPUs, if the container requests eight, which is a whole node of most types, if it trains on two or more, which are often
- * a whole node, and with the host network, where `privileged` is common. Also for a claim that no file defines, and for templates whose values
- * set the number of GPUs, or all resources of a model server.
+ * For infrastructure, for TPUs and Neuron devices, whose containers must be privileged on some platforms, and if the pod requests all GPUs of
+ * the selected instance type. The severity is info if the pod uses RDMA devices or mounts other devices of the host, for a claim that no file
+ * defines, and for templates whose values set the number of GPUs or all resources of a model server. Unless the selected instance type has more
+ * GPUs, it is also info for a container that requests eight (a whole node of most types) or trains on two or more (often a whole node), and
+ * with the host network, where `privileged` is common.
  *
  * ## Sources
  *

@@ -24,9 +24,9 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * Ray places an actor only on a node with as many free GPUs as the actor requests, and its autoscaler adds only pods of the cluster's groups. If
- * no pod has enough GPUs, the actor never starts, the application never becomes ready, and the pods stay up meanwhile. Trainers such as verl
- * take all GPUs of their nodes at once. A ceiling of replicas above the GPUs of the largest cluster is information.
+ * Ray places an actor only on a node with as many free GPUs as the actor requests, and its autoscaler adds only pods of the cluster's groups.
+ * If no pod has enough GPUs, the actor never starts, the application never becomes ready, and the pods stay up meanwhile. Trainers such as verl
+ * take all GPUs of their nodes at once. A maximum number of replicas that needs more GPUs than the largest cluster has is information.
  *
  * ```yaml invalid
  * apiVersion: ray.io/v1

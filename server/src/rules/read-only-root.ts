@@ -10,7 +10,7 @@ import { asBoolean, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '.
 import { defineRule } from './rule.ts';
 
 /**
- * A model server has no writable folder for temporary files, or none for its model.
+ * A model server has no writable folder for temporary files or for its model.
  *
  * ## Why
  *

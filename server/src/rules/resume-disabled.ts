@@ -20,10 +20,10 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Checkpoints help only if a restarted run looks for them. With `resume_if_exists=false`, `autoresume=false` or `overwrite_output_dir`, the
- * restarted run starts again at step 0 and may overwrite the checkpoints of the previous run. So it does if its script deletes them first, if its directory
- * is named after the time of its start or after a pod that its Job replaces, and with
- * trainers that resume only if a flag says so: Megatron's `--load`, `--resume` of LitGPT, OpenCLIP, Detectron2 and MMDetection, `resume=True` of
- * Ultralytics, `--c` of nnU-Net, `-cpi` of GROMACS, `--resume_from_checkpoint` of ms-swift and of the examples of Diffusers and Accelerate.
+ * restarted run starts again at step 0 and may overwrite the checkpoints of the previous run. The same happens if the script deletes them
+ * first, if the directory is named after the start time or after a pod that the Job replaces, and with trainers that resume only if a flag says
+ * so: Megatron's `--load`, `--resume` of LitGPT, OpenCLIP, Detectron2 and MMDetection, `resume=True` of Ultralytics, `--c` of nnU-Net, `-cpi`
+ * of GROMACS, `--resume_from_checkpoint` of ms-swift and of the examples of Diffusers and Accelerate.
  *
  * ```yaml invalid
  * apiVersion: batch/v1

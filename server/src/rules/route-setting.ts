@@ -40,16 +40,17 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## Why
  *
  * ingress-nginx reads its timeouts as whole numbers of seconds: it ignores `600s`, and long answers of a model end after the default of 60 s.
- * They also do without the setting, and after 30 s behind Google's load balancer (information).
- * The same applies to shorter timeouts than 60 s of an Ingress, a Route, an HTTPRoute or a VirtualService.
- * `rewrite-target` replaces the whole path: `/` without groups turns `/llm/v1/models` into `/`, and so does `/$2` without a second group in the
- * path. The server answers 404 and holds its GPUs. Controllers ignore the annotations of others, and ingress-nginx those that it does not have
- * (`read-timeout`) or cannot read (`proxy-body-size: 100MB`). Since 1.12, it rejects a regular expression in a path of type Prefix or Exact by default. Other
- * controllers also have no wildcards in them: `/` means all paths. Without an httpGet readinessProbe, GKE's load balancer checks the path `/`, on which vLLM has no page, and sends no requests.
- * AWS's checks `/` unless `healthcheck-path` is set, and a Service of type LoadBalancer the path that its annotations name: pods that answer 404 do not count as healthy.
- * A route with the path `/llm` sends `/llm/v1/models`, unless it rewrites the path: vLLM and others answer 404. AWS's sends requests to node ports by default, which a Service of type ClusterIP does not have (information). Timeouts of an HTTPRoute or a VirtualService have a unit, and `backendRequest` is not
- * longer than `request`; the API server rejects others. Knative, also behind KServe, rejects a timeout above 600 s, unless the cluster sets another maximum
- * (information).
+ * Without the setting, they end at the same time, or after 30 s behind Google's load balancer (information). The same applies to timeouts below
+ * 60 s of an Ingress, a Route, an HTTPRoute or a VirtualService. `rewrite-target` replaces the whole path: `/` without groups turns
+ * `/llm/v1/models` into `/`, and so does `/$2` without a second group in the path. The server answers 404 and holds its GPUs. Controllers
+ * ignore the annotations of others, and ingress-nginx those that it does not have (`read-timeout`) or cannot read (`proxy-body-size: 100MB`).
+ * Since 1.12, it rejects a regular expression in a path of type Prefix or Exact by default. Other controllers also have no wildcards in them:
+ * `/` means all paths. Without an httpGet readinessProbe, GKE's load balancer checks the path `/`, on which vLLM has no page, and sends no
+ * requests. AWS's checks `/` unless `healthcheck-path` is set, and a Service of type LoadBalancer the path that its annotations name: pods that
+ * answer 404 do not count as healthy. A route with the path `/llm` sends `/llm/v1/models`, unless it rewrites the path: vLLM and others answer
+ * 404. AWS's sends requests to node ports by default, which a Service of type ClusterIP does not have (information). Timeouts of an HTTPRoute
+ * or a VirtualService have a unit, and `backendRequest` is not longer than `request`; the API server rejects others. Knative, also behind
+ * KServe, rejects a timeout above 600 s, unless the cluster sets another maximum (information).
  *
  * ```yaml invalid
  * apiVersion: v1

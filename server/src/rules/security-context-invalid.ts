@@ -28,12 +28,12 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * A privileged container can always escalate its privileges, so the API server rejects `privileged: true` with `allowPrivilegeEscalation: false`.
- * A container that must not run as root but has the user 0 is accepted, and never starts (CreateContainerConfigError). The same happens with
- * an image that names no user, as those of vLLM and Ollama, unless the platform sets one: this is **information**.
- * A capability has its name without `CAP_`: containerd gives the container none for `CAP_IPC_LOCK` (information), or for a misspelled one.
- * In the values of charts, the settings of pods (`fsGroup`) and of containers (`capabilities`) are easily exchanged: Helm rejects fields that
- * Kubernetes does not have there.
+ * A privileged container can always escalate its privileges, so the API server rejects `privileged: true` with `allowPrivilegeEscalation:
+ * false`. A container that must not run as root but has the user 0 is accepted, and never starts (CreateContainerConfigError). The same happens
+ * with an image that names no user, such as those of vLLM and Ollama, unless the platform sets one: this is **information**. A capability has
+ * its name without `CAP_`: containerd gives the container none for `CAP_IPC_LOCK` (information), or for a misspelled one. In the values of
+ * charts, the settings of pods (`fsGroup`) and of containers (`capabilities`) are easily confused: Helm rejects fields that Kubernetes does not
+ * have there.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -39,12 +39,13 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * Each server has its own default port: vLLM 8000, SGLang 30000, llama.cpp 8080, Ollama 11434, ComfyUI 8188. The images of Hugging Face's servers
- * set `PORT` to 80. Knative and KServe use `containerPort`, or port 8080 without `ports`. Of other servers, the port is known if a flag,
- * a variable or a probe names the same one as `containerPort`, which does not change it. A probe
- * on another port, or in a protocol that the server does not speak (gRPC, HTTPS), fails: the pod never becomes ready, or keeps restarting while it holds its GPUs. Requests through a Service to another
- * port are refused. Prometheus gets no metrics from another port, which annotations of the pod or its Service name, even if `ports` declares it. A port that `ports` declares for metrics is
- * reported by itself (as information, unless a Service has it), and so is an annotation that names another port than the one that an unknown server declares for metrics.
+ * Each server has its own default port: vLLM 8000, SGLang 30000, llama.cpp 8080, Ollama 11434, ComfyUI 8188. The images of Hugging Face's
+ * servers set `PORT` to 80. Knative and KServe use `containerPort`, or port 8080 without `ports`. The port of any other server is known if a
+ * flag, a variable or a probe names the same one as `containerPort`; a `containerPort` alone does not set it. A probe on another port, or in a
+ * protocol that the server does not speak (gRPC, HTTPS), fails: the pod never becomes ready, or keeps restarting while it holds its GPUs.
+ * Requests through a Service to another port are refused. Prometheus gets no metrics from another port, which annotations of the pod or its
+ * Service name, even if `ports` declares it. A wrong port that `ports` declares for metrics is reported by itself (as information, unless a
+ * Service has it), and so is an annotation whose port is not the one that an unknown server declares for metrics.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -91,8 +92,10 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If a variable, a config file, a template or another image may set the port, if the command line mentions the other port as well, if another
- * container of the pod may listen there, on the network of the node, for the metrics of the proxies of meshes, and for Services of unknown servers with another port that is right; of known ones, such a port is information.
- * The severity is information if other programs are known only by their settings or probes, and error for probes of servers with a single port and without code of the user, which can never succeed.
+ * container of the pod may listen there, on the network of the node, for the metrics of the proxies of meshes, and for Services of unknown
+ * servers that also have the right port (for known servers, the wrong one is information). The severity is information if other programs are
+ * known only by their settings or probes, and error for probes of servers with a single port and without code of the user, which can never
+ * succeed.
  *
  * ## Sources
  *

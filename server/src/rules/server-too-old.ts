@@ -14,9 +14,9 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * A server has code for each architecture. If its version predates the model, it stops at startup ("Model architectures are not
- * supported"), and the pod keeps restarting while it holds its GPUs. Text Embeddings Inference does not serve chat models, and Text
- * Generation Inference does not serve models of embeddings. Triton's backends for TensorRT-LLM and vLLM come in images of their own.
+ * A server has code for each architecture. If its version predates the model, it stops at startup ("Model architectures are not supported"),
+ * and the pod keeps restarting while it holds its GPUs. Text Embeddings Inference does not serve chat models, and Text Generation Inference
+ * does not serve embedding models. Triton's backends for TensorRT-LLM and vLLM come in separate images.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -50,8 +50,9 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For Triton's backends: with a backend from a volume or installed at the start. For models whose first release or kind is not known from a source, for other servers and images, for tags that are not a release, and if the
- * container installs something before it starts the server or its command is part of a template.
+ * For Triton's backends: with a backend from a volume or installed at startup. For models whose first release or kind is not known from a
+ * source, for other servers and images, for tags that are not a release, and if the container installs something before it starts the server or
+ * its command is part of a template.
  *
  * ## Sources
  *

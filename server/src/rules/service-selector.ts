@@ -77,8 +77,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For Services in another file or whose name says nothing of the workload, for labels that do not resemble each other or differ in a number, if other
- * pods have the selected labels, if an object has the selected name, and for charts and patches. For namespaces in projects with
+ * For Services in another file or whose name does not mention the workload, for labels that do not resemble each other or differ in a number,
+ * if other pods have the selected labels, if an object has the selected name, and for charts and patches. For namespaces in projects with
  * kustomizations, which set them, and in projects with Helm releases or Argo CD applications.
  *
  * ## Sources

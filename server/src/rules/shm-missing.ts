@@ -86,11 +86,13 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * A volume in memory whose name says that it is meant for /dev/shm, but that is not there, is reported in any case; with a single GPU, this is
- * information. If the launch is unknown and only the image's framework or the name of a training job suggests several processes, the finding is information only, as it is for a single training process with
- * workers that load its data (`--num_workers 8`, or those that YOLO and nnU-Net have by default). Silent for other single processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions; for kinds whose controller
- * mounts the volume (Ray, KServe's own runtimes, LLMInferenceService and NIM). The finding is also information only if the object's `status`
- * shows that it has run, or for a TrainJob: the trainer's own runtime torch-distributed has no such volume, but a cluster may have changed it.
+ * A memory-backed volume whose name says that it is meant for /dev/shm, but that is not mounted there, is always reported; with a single GPU,
+ * as information. If the launch is unknown and only the image's framework or the name of a training job suggests several processes, the finding
+ * is information only, as it is for a single training process with workers that load its data (`--num_workers 8`, or those that YOLO and
+ * nnU-Net have by default). Silent for other single processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions;
+ * for kinds whose controller mounts the volume (Ray, KServe's own runtimes, LLMInferenceService and NIM). The finding is also information only
+ * if the object's `status` shows that it has run, or for a TrainJob: the trainer's own runtime torch-distributed has no such volume, but a
+ * cluster may have changed it.
  *
  * ## Sources
  *

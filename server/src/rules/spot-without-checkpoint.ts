@@ -88,8 +88,9 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For tasks of SkyPilot and dstack that mount or name any storage, or a variable that may give access to some, except if their command names a
- * directory for the progress in no mount. Work other than training is reported if a flag names its progress: `--checkpoint done.json`.
+ * For tasks of SkyPilot and dstack that mount or name any storage, or a variable that may give access to some, unless their command names a
+ * directory for the progress that is not in a mount. Work other than training is reported if a flag names its progress: `--checkpoint
+ * done.json`.
  *
  * If a writable volume that outlives the pod is mounted; if an object store, a bucket or a settings file is named; if a script from a
  * ConfigMap runs; if the pods have their own service account, which may have access to a bucket; and for benchmarks, patches and elastic

@@ -76,8 +76,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If one of the settings is a variable, in a file that is not in a ConfigMap of the project, or of a script without other settings of the trainer.
- * A best model at the end next to strategies that are not written is information in scripts of your own, whose code may set them.
+ * If one of the settings is a variable, is in a file that is not in a ConfigMap of the project, or belongs to a script without other settings
+ * of the trainer. A best model at the end next to strategies that are not written is information in scripts of your own, whose code may set
+ * them.
  *
  * ## Sources
  *

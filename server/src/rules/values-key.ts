@@ -59,8 +59,8 @@ import { defineRule, type Report } from './rule.ts';
  *
  * ## When it is silent
  *
- * For unknown keys of which it is not certain what they were meant to be, because the chart may have them in another version. For the values
- * of other charts and of charts that only have the name of one of these, and for what changed with a version if the version is not written.
+ * For unknown keys whose intended meaning is uncertain, because another version of the chart may have them. For the values of other charts and
+ * of charts that only have the name of one of these, and for keys that changed between versions if the version is unknown.
  *
  * ## Sources
  *

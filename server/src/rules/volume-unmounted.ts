@@ -10,8 +10,8 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * The claim is bound and attached to the node, and costs its price, but nothing reads or writes it. What should be kept there, such as
- * checkpoints or a model, goes to the container and is lost with it.
+ * The claim is bound and attached to the node, and is paid for, but nothing reads or writes it. Data that should be kept there, such as
+ * checkpoints or a model, is written to the container and lost with it.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -86,11 +86,12 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For unknown models, except those of Whisper's servers, which are all small; for formats of unknown size; on unknown GPUs and with several pods, unless the model is tiny; for servers that are sized for many requests
- * (`--max-num-seqs` and the like) or already use less memory than usual; for jobs that end; with other processes next to the server; in
- * templates; if a file, a runtime or a variable may add settings that are not read; for groups of pods; for `latency-critical` ones; and
- * for GPUs that are already shared. Several GPUs are reported only if the model needs less than a tenth of their memory, because a model is
- * also split to answer faster, and only if the server uses them. `headroom` in the config is the share of memory to keep free (default 0.1).
+ * For unknown models, except those of Whisper servers, which are all small; for formats of unknown size; on unknown GPUs and with several pods,
+ * unless the model is tiny; for servers that are sized for many requests (`--max-num-seqs` and the like) or already use less memory than usual;
+ * for jobs that end; with other processes next to the server; in templates; if a file, a runtime or a variable may add settings that are not
+ * read; for groups of pods; for `latency-critical` ones; and for GPUs that are already shared. Several GPUs are reported only if the model
+ * needs less than a tenth of their memory, because a model is also split to answer faster, and only if the server uses them. `headroom` in the
+ * config is the share of memory to keep free (default 0.1).
  *
  * ## Sources
  *

@@ -27,10 +27,11 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## Why
  *
- * The rendezvous waits until all expected nodes have joined. With fewer pods than `--nnodes` it waits until its timeout, while every pod
- * holds its GPUs. With more, the surplus pods are excluded. A fixed number also contradicts the bounds of an elastic job. `mpirun` does not start more processes than the workers have slots; with fewer, GPUs stay idle.
- * The pods of a TPU slice must use all its chips: the software on each node waits for all others. A Job never runs more pods at once than its
- * `completions`, whatever its `parallelism`. Ranks that find each other by the name of the object wait for as many as a variable says.
+ * The rendezvous waits until all expected nodes have joined. With fewer pods than `--nnodes` it waits until its timeout, while every pod holds
+ * its GPUs. With more, the surplus pods are excluded. A fixed number also contradicts the bounds of an elastic job. `mpirun` does not start
+ * more processes than the workers have slots; with fewer, GPUs stay idle. The pods of a TPU slice must use all its chips: the software on each
+ * node waits for all others. A Job never runs more pods at once than its `completions`, whatever its `parallelism`. Ranks that find each other
+ * by the name of the object wait for as many ranks as a variable says.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -78,9 +79,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If a number comes from a variable or a template, for elastic ranges (`1:4`) that a policy allows, for fewer nodes than the pods of kinds
- * whose pods may form several groups, for fewer processes of `mpirun` if each may use several GPUs, and for scripts that
- * work alone by their rank.
+ * If a number comes from a variable or a template, for elastic ranges (`1:4`) that a policy allows, for fewer nodes than pods in kinds whose
+ * pods may form several groups, for fewer processes of `mpirun` if each may use several GPUs, and for scripts that work alone by their rank.
  *
  * ## Sources
  *
