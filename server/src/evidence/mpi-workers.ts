@@ -64,6 +64,15 @@ export function slotsFor(launch: MpiProcesses, workload: Workload) {
   return hosts === undefined ? { slots: slotsOfWorkers(workload), owner: 'workers' } : { slots: hosts, owner: 'hosts' };
 }
 
+/** Where one slot for each GPU of the workers gives a launch as many slots as it has processes, with the new number. */
+export function slotsForEachGpu(workload: Workload, processes: number) {
+  const at = getIn(workload.manifest.root, 'spec', 'slotsPerWorker');
+  const [slots, gpus] = [slotsPerWorker(workload), gpusOfWorker(workload)];
+  const workers = workload.podSets.find(({ name }) => name === 'Worker')?.pods.min ?? null;
+  if (at === undefined || slots === null || gpus === null || workers === null) return undefined;
+  return slots < gpus && gpus * workers === processes ? { at, gpus } : undefined;
+}
+
 /** Whether mpirun starts more processes than the new slots allow: then no single number is the fix. */
 export function startsMore({ podSets }: Workload, slots: number): boolean {
   const workers = podSets.find(({ name }) => name === 'Worker')?.pods.min ?? 0;
