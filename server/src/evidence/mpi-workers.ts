@@ -7,7 +7,10 @@ import { namesAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { Workload } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, getIn, isIncomplete, isUnseen } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { processInput, wholeGpus } from './launch.ts';
 import { mpiTasks } from './mpi-tasks.ts';
 
@@ -64,13 +67,14 @@ export function slotsFor(launch: MpiProcesses, workload: Workload) {
   return hosts === undefined ? { slots: slotsOfWorkers(workload), owner: 'workers' } : { slots: hosts, owner: 'hosts' };
 }
 
-/** Where one slot for each GPU of the workers gives a launch as many slots as it has processes, with the new number. */
-export function slotsForEachGpu(workload: Workload, processes: number) {
+/** The fix that sets `slotsPerWorker` to a worker's GPUs; undefined unless the slots are then exactly as many as the processes. */
+export function giveEachGpuASlot(workload: Workload, processes: number, document: YamlDocument): Fix | undefined {
   const at = getIn(workload.manifest.root, 'spec', 'slotsPerWorker');
   const [slots, gpus] = [slotsPerWorker(workload), gpusOfWorker(workload)];
   const workers = workload.podSets.find(({ name }) => name === 'Worker')?.pods.min ?? null;
   if (at === undefined || slots === null || gpus === null || workers === null) return undefined;
-  return slots < gpus && gpus * workers === processes ? { at, gpus } : undefined;
+  if (slots >= gpus || gpus * workers !== processes) return undefined;
+  return fix(`Set slotsPerWorker to ${gpus}`, 'unsafe', replaceScalar(document, at, gpus));
 }
 
 /** Whether mpirun starts more processes than the new slots allow: then no single number is the fix. */

@@ -5,7 +5,7 @@ import { missedBound } from '../evidence/elastic-bounds.ts';
 import { excessRanks, podsOfLeaderGroup } from '../evidence/expected-ranks.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { knowsNobody, localLaunch } from '../evidence/lone-launch.ts';
-import { leavesGpusIdle, slotsFor, slotsForEachGpu, startsMore, wrongSlots } from '../evidence/mpi-workers.ts';
+import { giveEachGpuASlot, leavesGpusIdle, slotsFor, startsMore, wrongSlots } from '../evidence/mpi-workers.ts';
 import { differsByRank, loneFlag } from '../evidence/torchrun-nodes.ts';
 import { hasStockRuntime, pythonAlone } from '../evidence/trainer-runtime.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
@@ -14,7 +14,7 @@ import { topologyLabel } from '../model/placement.ts';
 import { lowerCount } from '../model/pod.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { fix } from '../rewrite/fix.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setLastNumber } from '../rewrite/words.ts';
 import { asNumber, entries, getIn, isIncomplete, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
@@ -191,8 +191,8 @@ export default defineRule({
         // Without slotsPerWorker, that is the number to set.
         const isSet = owner !== 'hosts' && getIn(workload.manifest.root, 'spec', 'slotsPerWorker') !== undefined;
         const message = `${started} needs ${plural(count, 'slot')}, but the ${owner} have ${slots}: ${program} does not start`;
-        const each = isSet ? slotsForEachGpu(workload, count) : undefined;
-        reportMismatch(launch, message, isSet ? slots : undefined, 'warning', each);
+        const other = () => (isSet ? giveEachGpuASlot(workload, count, context.document) : undefined);
+        reportMismatch(launch, message, isSet ? slots : undefined, 'warning', other);
       } else if (owner !== 'hosts' && launches.length === 1 && leavesGpusIdle(launch, count, slots, workload)) {
         const idle = slots - count;
         const message = `${started} uses ${count} of the ${owner}' ${slots} slots: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`;
@@ -205,7 +205,7 @@ export default defineRule({
       message: string,
       right?: number,
       severity: 'warning' | 'info' = 'warning',
-      each?: ReturnType<typeof slotsForEachGpu>,
+      other?: () => Fix | undefined,
     ): void {
       const lines: Container['command'] = [...container.command, ...container.args];
       const span = words && spanOfWords(context.document, lines, words);
@@ -217,11 +217,7 @@ export default defineRule({
         fixes: () => {
           if (right === undefined) return [];
           const edits = setLastNumber(context.document, lines, words, right);
-          const more = each && replaceScalar(context.document, each.at, each.gpus);
-          return [
-            fix(`Set slotsPerWorker to ${each?.gpus}`, 'unsafe', more),
-            fix(`Change ${shorten(text, 30)} to ${right}`, 'unsafe', edits),
-          ];
+          return [other?.(), fix(`Change ${shorten(text, 30)} to ${right}`, 'unsafe', edits)];
         },
       });
     }
