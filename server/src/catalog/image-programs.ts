@@ -56,7 +56,7 @@ const lacking: readonly { readonly image: string; readonly tag: RegExp; readonly
   },
 ];
 
-/** Images that certainly have no scripts of one's own: systems, CUDA, Python and frameworks. */
+/** Images that certainly contain no user's scripts: systems, CUDA, Python and frameworks. */
 const bare = wordSet(
   'ubuntu debian python nvidia/cuda pytorch/pytorch tensorflow/tensorflow continuumio/miniconda3 continuumio/anaconda3',
 );
@@ -89,7 +89,7 @@ export function lacksHub(image: string): boolean {
   return isBareImage(image) || withoutHub.has(nameOf(image));
 }
 
-/** Whether an image certainly has no scripts of one's own. */
+/** Whether an image certainly contains no user's scripts. */
 export function isBareImage(image: string): boolean {
   return bare.has(nameOf(image));
 }

@@ -4,7 +4,7 @@ import type { Release } from './server-support.ts';
 export interface RemovedFlag {
   /** Names of one setting: the first one that is written stands for all. */
   readonly names: string;
-  /** A release without it, and so are all later ones. Older ones may lack it, too. */
+  /** A release without it; all later ones also lack it, and older ones may. */
   readonly since: Release;
   /** What sets the same now; without it, the flag had no effect or is the default. */
   readonly now?: string;

@@ -20,7 +20,7 @@ const known: readonly string[] = [
   ...families.flatMap(([first = '', rest = '']) => rest.split(' ').map((word) => `${first}_${word}`)),
   ...others.split(' '),
 ];
-/** Names whose values are checked, too. Those of vLLM are too close to other names of its users for slips. */
+/** Names whose values are also checked. vLLM's are too close to other names that its users choose to be slips. */
 const all: readonly string[] = [...known, ...variableValues.flatMap((one) => one.names.split(' '))];
 const names: ReadonlySet<string> = new Set(all);
 

@@ -61,7 +61,7 @@ export function createCollection<T>(read: (object: unknown) => T | undefined): C
     switch (change.kind) {
       case 'list-start':
         listed = new Set();
-        // Trying again is no success: the failure lasts until an object or the end of the list arrives.
+        // Trying again is not a success: the failure lasts until an object or the end of the list arrives.
         if (!isFailure(state)) state = 'listing';
         return false;
       case 'object':

@@ -10,7 +10,7 @@ export interface GoneFromClient {
   readonly hasSuccessor: boolean;
 }
 
-/** Flags that `hf download` has no more. huggingface_hub/cli/download.py in the packages 1.33.0 and 2.0.0 of https://pypi.org, 2026-11-29 */
+/** Flags that `hf download` no longer has. huggingface_hub/cli/download.py in the packages 1.33.0 and 2.0.0 of https://pypi.org, 2026-11-29 */
 const goneFlags = /^--(?:local-dir-use-symlinks|resume-download)(?:=|$)/;
 
 /** Packages that need no older client. */

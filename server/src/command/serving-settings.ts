@@ -79,7 +79,7 @@ function withoutClients(servers: readonly Started[]): readonly Started[] {
   return serving.some(({ program }) => program === 'ollama') ? serving : servers;
 }
 
-/** Of several, requests choose. */
+/** Among several, requests choose. */
 function onlyPulled(input: ProcessInput): string | undefined {
   const [only, ...others] = pulledModels(input);
   return others.length === 0 ? only : undefined;

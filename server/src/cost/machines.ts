@@ -94,6 +94,6 @@ export function shareOf(
     memoryGiB / (machine.memoryGiB ?? Infinity),
     efa / (adapters ?? Infinity),
   );
-  // Of a shared device, the next pod needs a part only.
+  // The next pod needs only a part of a shared device.
   return ofHost > 1 - Math.min(1, devices) / cards ? 1 : Math.max(devices / cards, ofHost);
 }

@@ -70,7 +70,7 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
     if (near === undefined || sign === undefined) return found;
     return { ...found, assumptions: [{ kind: 'sign', sign, isRegion: true }, ...found.assumptions] };
   }
-  // The machine of a cloud that the catalog does not have costs what that cloud asks, not what the cheapest other one does.
+  // A machine of a cloud that the catalog lacks costs what that cloud charges, not what the cheapest other one does.
   if (placement.ownMachine !== undefined || placement.otherCloud !== undefined) return noQuote;
   const { providers, tool } = placement;
   const sign = placement.sign?.();
@@ -118,7 +118,7 @@ function providersIn(placement: Placement, all: readonly Provider[], sheet: Pric
   if (wanted.length === 0) return all;
   const found = all.filter((provider) => {
     const own = regionsOf(provider, sheet);
-    // Of the providers that a manifest names, some have no regions.
+    // Some of the providers that a manifest names have no regions.
     return (
       wanted.some((one) => own.includes(one)) || (providers !== undefined && tool === undefined && own.length === 0)
     );

@@ -50,7 +50,8 @@ export function absentModel(container: Container, podSet: PodSet, workload: Work
 }
 
 /**
- * The folder that KServe fills with a model, in a container of one's own for which it does not: only `model.storageUri` and STORAGE_URI name one.
+ * The folder that KServe fills with models, if a custom container reads it but nothing names the model: only `model.storageUri` and
+ * STORAGE_URI do.
  * https://kserve.github.io/website/docs/model-serving/predictive-inference/frameworks/custom-predictor/custom-predictor
  */
 export function unfilledByKserve(

@@ -64,12 +64,12 @@ export function isOfForm(value: string, form: string): boolean {
     case 'device-limits':
       return value.split(',').every((part) => part.trim() === '' || part.includes('='));
     case 'duration':
-      // Of Go; a number without a unit counts seconds. What is quoted twice is unquoted.
+      // Go's notation; a number without a unit counts seconds. A value that is quoted twice is unquoted.
       return /^["']?-?(?:\d+|(?:\d+(?:\.\d+)?(?:h|m|s|ms|us|ns))+)["']?$/.test(value);
     case 'integer':
       return /^[-+]?\d{1,12}$/.test(value);
     case 'number':
-      // Whatever is not a number is read as 0, which is what these mean.
+      // Anything but a number is read as 0, which is what these mean.
       return /^[-+]?\d/.test(value) || off.has(value.toLowerCase());
     default:
       return isInRange(value, form) ?? form.slice(1).split(' ').includes(value.toLowerCase());

@@ -1,7 +1,7 @@
 import { imageParts } from '../catalog/images.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 
-/** Whether Frigate's values or its object set a detector of TensorRT, for which it has an own build. https://docs.frigate.video/configuration/object_detectors/ */
+/** Whether Frigate's values or its object set a detector of TensorRT, for which it has its own build. https://docs.frigate.video/configuration/object_detectors/ */
 export function lacksTensorRt(image: string, { text }: YamlDocument): boolean {
   const { repository, tag } = imageParts(image);
   return (

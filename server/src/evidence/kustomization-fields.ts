@@ -16,7 +16,7 @@ const named: FormOfField = { form: 'map', of: text };
 const listOf = (type: string): FormOfField => ({ form: 'list', of: { form: 'object', type } });
 
 /**
- * The types of a kustomization, by the names that messages give them. Of others, kustomize's plugins decide.
+ * The types of a kustomization, by the names that messages give them. Plugins of kustomize decide about other types.
  * https://github.com/kubernetes-sigs/kustomize/tree/master/api/types
  */
 const types = new Map(

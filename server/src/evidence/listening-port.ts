@@ -109,7 +109,7 @@ export function listeningPort(container: Container): ListeningPort | undefined {
   const flags = readFlags(words);
   // Servers in parts and with several ranks also listen on ports of their own.
   if (flags.some(({ name }) => /^(?:disaggregation|data-parallel)-/.test(name))) return undefined;
-  // Of several, the last one counts.
+  // If there are several, the last one applies.
   const flag = flags.filter(({ name, isVariable }) => setting.flags.includes(name) && !isVariable).at(-1);
   if (flag !== undefined) {
     const { value = '', dynamic, word, valueWord } = flag;
@@ -255,7 +255,7 @@ export function portNumber(port: Cursor | string | undefined, { at }: Container)
   return asNumber(getIn(named, 'containerPort'));
 }
 
-/** Whether a server may listen on another port too: a flag or a variable of its container mentions it. */
+/** Whether a server may also listen on another port: a flag or a variable of its container mentions it. */
 export function mayListen(port: number, server: ListeningPort, container: Container): boolean {
   if (server.declared && declaredPorts(container).includes(port)) return true;
   if (portSettings.get(server.program)?.others?.includes(port)) return true;

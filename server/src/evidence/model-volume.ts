@@ -136,7 +136,7 @@ function isUsed(
   program: string,
 ): boolean {
   const plain = withoutSlash(mountPath);
-  // The entrypoint of an image of one's own may read any variable.
+  // The entrypoint of a custom image may read any variable.
   const isPlain = container.command.length > 0 || published.test(container.image?.value ?? '');
   const isRead = (variable: string) =>
     !usesHub.has(program) ||

@@ -23,7 +23,7 @@ export interface Typing {
   steady<K extends keyof Shown>(file: FileAnalysis, kind: K, found: Shown[K]): Shown[K];
   /** The same for the config. All its new problems are held back while a line is being typed: an incomplete word is never valid. */
   steadyConfig(uri: string, found: readonly Diagnostic[]): readonly Diagnostic[];
-  /** Without the problems that a half typed word causes on its line. They are held back as well, alone. */
+  /** Without the problems that an incomplete word causes on its line. These are also held back, on their own. */
   withoutUnfinished(
     uri: string,
     found: readonly Diagnostic[],

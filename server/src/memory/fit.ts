@@ -103,7 +103,7 @@ export function fitOnCard(estimate: MemoryEstimate, haveGiB: number): CardFit {
   const fits =
     margin > band + picturesGiB(estimate) ? true : lacking < -band && !adapts(own, estimate, haveGiB) ? false : null;
   const known = { haveGiB, limitGiB, leftGiB: margin + cacheGiB };
-  // Of a model of a stated size, only the weights are known; a size in a name leaves their format open.
+  // Only the weights of a model with a stated size are known; a size in a name leaves their format open.
   if (estimate.basis === 'size')
     return { ...known, fits: weightsGiB > haveGiB * 1.05 && own !== 'layers' ? false : null };
   if (estimate.basis === 'sizeInName') return { ...known, fits: adapts('format', estimate, haveGiB) ? null : false };

@@ -18,7 +18,7 @@ export function appliedObjects(list: Cursor): readonly AppliedObject[] {
 /** Where a play or a block has tasks. */
 const lists = ['pre_tasks', 'tasks', 'post_tasks', 'handlers', 'block', 'rescue', 'always'];
 
-/** Blocks may contain blocks; more than this is no playbook. */
+/** Blocks may contain blocks; more than this is not a playbook. */
 const maxDepth = 8;
 
 function tasksIn(list: Cursor | undefined, depth: number): readonly Cursor[] {

@@ -6,7 +6,7 @@ export interface NodeRequirement {
   readonly key: string;
   readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
   readonly values: readonly string[];
-  /** The disk of the nodes, if their pool states it; then there is no label. */
+  /** The disk of the nodes, if their pool states it; no label does then. */
   readonly disk?: PoolDisk;
 }
 

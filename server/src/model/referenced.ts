@@ -45,7 +45,7 @@ export interface ScalerFacts {
   readonly average?: number;
   /** Bounds in Terraform that need values of its folder: `${var.most}`. */
   readonly templates?: { readonly min?: string; readonly max?: string };
-  /** The pods of the target's own replicas run, too. */
+  /** The pods of the target's own replicas also run. */
   readonly keepsOwn?: boolean;
   /** The metrics: `cpu`, `memory`, or the name or type of another one. */
   readonly metrics: readonly string[];

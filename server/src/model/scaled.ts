@@ -72,7 +72,7 @@ export function targetGroup(reference: Cursor | undefined): string | null {
   return text === undefined || text === '' ? null : servedGroup(text);
 }
 
-/** Deployments were served as `extensions`, too, before Kubernetes 1.16. */
+/** Before Kubernetes 1.16, Deployments were also served as `extensions`. */
 function servedGroup(apiVersion: string): string {
   const group = groupOf(apiVersion);
   return group === 'extensions' ? 'apps' : group;

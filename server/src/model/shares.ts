@@ -40,7 +40,7 @@ export function sharingByLabels(
   const partition = sliceByLabels(value);
   const counted = podsByLabels(value);
   const pods = counted ?? (areShared(value) ? configured : 1);
-  // Slices can be shared, too.
+  // Slices can also be shared.
   if (partition !== undefined) return (model) => partOfSlice(partitionShare(model, partition), pods);
   if (counted === null && (value(migConfig) ?? 'all-disabled') !== 'all-disabled') return () => null;
   return () => (pods === null ? null : 1 / pods);

@@ -105,7 +105,7 @@ function ofTasks(run: Cursor | undefined): (name: string) => number | null {
   };
 }
 
-/** Seconds for `1h30m0s`; undefined for 0, which is no limit. */
+/** Seconds for `1h30m0s`; undefined for 0, which means no limit. */
 export function durationIn(duration: string | undefined): number | undefined {
   const parts = duration !== undefined && /^(?:[\d.]+[hms])+$/.test(duration) ? duration.match(/[\d.]+[hms]/g) : null;
   return sleepSeconds(parts ?? []) || undefined;

@@ -131,7 +131,7 @@ function withStart(container: Container): Container {
     : { ...container, ...only };
 }
 
-/** The words of an item with a flag and its value, which the template of an own chart joins or splits. No edit changes one of them. */
+/** The words of an item with a flag and its value, which the chart's own template joins or splits. No edit changes one of them. */
 function flagWithValue(item: Located<string>): readonly Located<string>[] {
   const [, flag, value] = /^(--[A-Za-z][\w.-]*)[ \t]+([^\s=-]\S*)$/.exec(item.value) ?? [];
   if (flag === undefined || value === undefined || isTemplated(item.at)) return [item];

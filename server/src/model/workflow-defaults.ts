@@ -2,7 +2,7 @@ import { asText, type Cursor, getIn, isTemplated, items, rootCursor } from '../y
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import { type Known, maxValue, type References, resolve, withParameters } from './filled-parameters.ts';
 
-// Argo's workflows use parameters as text. A default applies unless whoever submits the workflow sets another value.
+// Argo's workflows use parameters as text. A default applies unless the submitter of the workflow sets another value.
 // https://argo-workflows.readthedocs.io/en/latest/walk-through/parameters/
 
 /** Whether a text may use parameters of an Argo workflow. */

@@ -235,7 +235,7 @@ function reportVolume(container: Container, { workload, podSet, report }: PodSet
   const { mountPath, volume, holdsCheckpoints } = found;
   if (holdsCheckpoints ? hasAccount(podSet) : !keepsNowhereElse(container, podSet)) return false;
   const isOnce = workload.retries === null || workload.retries.limit === 0;
-  // Of a job that is only called so, the code is unknown.
+  // If only the name says that a job trains, its code is unknown.
   const isNamed = workload.roleFrom?.startsWith('name ') === true;
   report({
     ...(isNamed && { severity: 'info' }),

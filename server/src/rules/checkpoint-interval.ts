@@ -98,7 +98,7 @@ export default defineRule({
     const intervals = findCheckpointIntervals(command, args, env);
     const { stepSeconds = null } = context.options.training ?? {};
     const timed = intervals.map((interval) => ({ ...interval, seconds: secondsBetween(interval, stepSeconds) }));
-    // Of several intervals, one of unknown length may be the shortest.
+    // If there are several intervals, one of unknown length may be the shortest.
     if (timed.some(({ seconds }) => seconds === null)) return;
     const [first, ...others] = timed;
     if (first === undefined) return;

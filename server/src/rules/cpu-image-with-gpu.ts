@@ -182,7 +182,7 @@ const vendors = [
   {
     resource: /^gpu\.intel\.com\//,
     name: 'Intel GPUs',
-    // Intel publishes images for other accelerators, too.
+    // Intel also publishes images for other accelerators.
     publisher: /^(?:docker\.io\/)?openvino\//,
     word: /^(?:openvino|xpu|ipex|oneapi|sycl)$/,
     // Builds for NVIDIA's GPUs decode video on Intel's too.

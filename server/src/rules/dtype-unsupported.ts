@@ -154,7 +154,7 @@ function reportOverflow(
 function reportTraining(container: Container, { gpu, capability }: Capable, { document, report }: PodSetContext): void {
   const files = [...container.scripts, ...(container.settingsFiles ?? [])];
   const { settings } = readTrainerSettings(processInput(container), files);
-  // Of several values, the last one counts.
+  // If there are several values, the last one applies.
   const last = new Map(settings.map((one) => [one.name.slice(one.name.lastIndexOf('.') + 1), one]));
   const found = trainingFormats.flatMap((format) => {
     const of = (key: string, value = '') =>

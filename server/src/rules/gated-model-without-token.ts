@@ -91,7 +91,7 @@ export default defineRule({
       isListedContainer(at) || container.type === 'init' ? gatedDownload(container, podSet, workload) : undefined;
     if (download !== undefined) {
       report({
-        // An image of one's own may have a login.
+        // A custom image may have a login.
         ...(image?.value.includes('/') && !isPublishers(image.value) && !isTool(image.value) && { severity: 'info' }),
         message: `${shorten(download.name, 50)} is gated on Hugging Face, but the container has no token: the download fails`,
         span: spanOf(download.at),
@@ -104,7 +104,7 @@ export default defineRule({
         : undefined;
     if (trained !== undefined) {
       report({
-        // An image of one's own may have a login, or the model.
+        // A custom image may have a login, or the model.
         severity: trained.known ? 'warning' : 'info',
         message: `${shorten(trained.name, 50)} is gated on Hugging Face, but the container has no HF_TOKEN: training fails when it loads the model`,
         span: spanOf(trained.at),
@@ -231,7 +231,7 @@ function reportPreset({ kind, apiVersion, manifest: { root } }: Workload, report
   const text = asText(name) ?? '';
   if (name === undefined || isTemplated(name) || !(privatePreset.test(text) || isGated(text))) return;
   if ([inference, preset, options].some(isUnseen) || getIn(options, 'modelAccessSecret') !== undefined) return;
-  // Versions before 0.5 run such a preset from an image of one's own.
+  // Versions before 0.5 run such a preset from the user's own image.
   if (getIn(options, 'image') !== undefined || getIn(preset, 'accessMode') !== undefined) return;
   const isOwn = privatePreset.test(text);
   report({

@@ -181,7 +181,7 @@ function problemOf(image: string, { root }: YamlDocument): string | undefined {
   return /[A-Z]/.test(path) ? 'uppercase letters in its repository' : tagProblem(image, path);
 }
 
-/** A wheel's version (`2.5.1+cu124`) is no tag, and neither is what follows a second colon. */
+/** A wheel's version (`2.5.1+cu124`) is not a tag, and neither is what follows a second colon. */
 function tagProblem(image: string, path: string): string | undefined {
   // Build systems fill in names between other marks.
   if (/[%#~!*]|__/.test(image)) return undefined;

@@ -78,7 +78,7 @@ export default defineRule({
     const ranges = crossReferences.limitsIn(workload.namespace);
     for (const range of ranges) {
       const found = violation(range.facts, podSet);
-      // Of several with one name, the namespace has one.
+      // If several have one name, the namespace has only one of them.
       const isOpen = ({ name, facts }: Referenced<LimitFacts>) =>
         name === range.name && violation(facts, podSet) === undefined;
       if (found === undefined || ranges.some(isOpen)) continue;

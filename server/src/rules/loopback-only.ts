@@ -229,11 +229,11 @@ function ofCommand(
   const binds = flags.filter(isBind);
   const host =
     flags.find(({ name, written }) => hostFlags.has(name) || (name.length === 1 && /^H$/.test(written))) ??
-    // Of several addresses, one outside the pod is enough.
+    // One of several addresses outside the pod is enough.
     binds.find(({ value = '' }) => !loopback.test(hostIn(value))) ??
     binds[0];
   if (first === undefined || last === undefined) return undefined;
-  // Of several nodes, only the first one serves requests.
+  // If there are several nodes, only the first one serves requests.
   if (flags.some(({ name, value }) => /^(?:node-)?rank$/.test(name) && value !== '0')) return undefined;
   const port = flags.find(({ name, dynamic }) => name === 'port' && !dynamic)?.value;
   if (host !== undefined) {

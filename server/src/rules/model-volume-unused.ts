@@ -120,7 +120,7 @@ export default defineRule({
     const start = asText(getIn(container.at, 'workingDir'));
     if (folder !== '' && (mount.mountPath.endsWith(`/${folder}`) || start?.startsWith(mount.mountPath) === true))
       return;
-    // An image of one's own may have another user, whose home this is.
+    // A custom image may have another user, whose home this is.
     if (/\/\.cache(?:\/|$)/.test(mount.mountPath) && !isOwnCache && !isPublishers(container)) return;
     const gib = loader?.weightsGiB;
     const what = model === undefined ? 'its models' : shorten(model.slice(model.indexOf('/') + 1), 40);

@@ -187,7 +187,7 @@ function checkHub({ value, at }: Located<string>, pod: Cursor, report: PodSetCon
     return;
   const config = ['KubeSpawner', 'Spawner'].map((name) => getIn(hub, 'hub', 'config', name));
   const hasOther = [pod, singleuser, pod.parent, ...config].some((one) => getIn(one, 'cmd') !== undefined);
-  // Code of the hub may set it, too.
+  // Code of the hub may also set it.
   if (hasOther || getIn(hub, 'hub', 'extraConfig') !== undefined) return;
   report({
     severity: 'warning',

@@ -100,7 +100,7 @@ export default defineRule({
   },
 });
 
-/** A resource of an RDMA device plugin: in its own group, or named after RDMA by whoever set up the virtual functions. */
+/** A resource of an RDMA device plugin: in its own group, or named after RDMA by the administrator who set up the virtual functions. */
 function isRdmaDevice(resource: string): boolean {
   const [group, name = ''] = resource.split('/');
   // The API server rejects domains in upper case.

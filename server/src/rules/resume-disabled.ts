@@ -88,7 +88,7 @@ export default defineRule({
   container(container, context) {
     const { workload } = context;
     const lines = [...container.command, ...container.args];
-    // A simulation has progress, too.
+    // A simulation also has progress.
     const trains = hasRole(workload, 'training') && !isTrial(workload);
     if (container.type !== 'app' || !(trains || lines.some(({ value }) => value.includes('mdrun')))) return;
     if (workload.retries === null || workload.retries.limit === 0) return;

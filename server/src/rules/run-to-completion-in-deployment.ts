@@ -243,7 +243,7 @@ function replicatedKind({ kind, apiVersion, manifest, partial }: Workload): stri
     return type === undefined || asText(type) === 'deployment' ? 'Deployment' : undefined;
   }
   const entry = likeKind(groupOf(apiVersion), kind);
-  // The pods of a group always restart, too.
+  // The pods of a group also always restart.
   return entry?.staysUp === true && (entry.replica === 'pod' || kind === 'LeaderWorkerSet') ? kind : undefined;
 }
 

@@ -179,7 +179,7 @@ function checkValues(at: Cursor, document: YamlDocument, report: RuleContext['re
   }
 }
 
-/** A token for models in an object that a pod reads. Other tokens have other uses, too. */
+/** A token for models in an object that a pod reads. Other tokens also have other uses. */
 function checkStored(at: Cursor, place: Place, document: YamlDocument, report: RuleContext['report']): void {
   const value = asText(at);
   if (value !== undefined) check({ value, at }, keyOf(at).replaceAll(/[.-]/g, '_'), place, document, report);
@@ -235,7 +235,7 @@ const forms: readonly TokenForm[] = [
   { prefix: 'r8_', owner: 'Replicate', rest: /^[A-Za-z0-9]{37}$/ },
   { prefix: 'AIza', owner: 'Google', rest: /^[\w-]{35}$/ },
   { prefix: 'dckr_pat_', owner: 'Docker Hub', rest: /^[\w-]{27}$/ },
-  // Many services and servers of one's own follow OpenAI.
+  // Many services and self-hosted servers follow OpenAI.
   {
     prefix: 'sk-',
     owner: 'a service',

@@ -24,7 +24,7 @@ interface Around {
 }
 
 /**
- * What the chart around a part decides about it; undefined for a chart that is no part.
+ * What the chart around a part decides about it; undefined for a chart that is not part of another.
  * @param chart the URI of its Chart.yaml
  * @param own its values
  */

@@ -250,7 +250,7 @@ async function restOfChart(
 ): Promise<RelatedFiles> {
   if (!reaches(chart)) return noRelatedFiles;
   const other = await read(uri === chart ? values : chart);
-  // A file of values has no Chart.yaml in a folder that is no chart.
+  // A values file may be in a folder that is not a chart and has no Chart.yaml.
   if (other === undefined && uri !== chart) return noRelatedFiles;
   const found = await templatesIn(templates, read, list);
   return found.length === 0 ? noRelatedFiles : { alongside: other === undefined ? found : [other, ...found] };

@@ -86,7 +86,7 @@ export function scalersIn(text: string, read: (text: string) => readonly HclBloc
 /** `name = kubernetes_deployment.chat.metadata[0].name`. */
 const reference = /\bname\s{0,20}=\s{0,20}(kubernetes_\w{1,60})\.([\w-]{1,60})\.metadata/;
 
-/** Longer blocks are no autoscalers. */
+/** Longer blocks are not autoscalers. */
 const maxLength = 2_000;
 
 function typedObject(resource: string, label: string, body: Fields): unknown {

@@ -2,7 +2,7 @@ import type { YamlProblem } from './node.ts';
 
 /**
  * The text with all line breaks of YAML 1.1, which Kubernetes reads, as line feeds: a lone carriage return, NEL, LS and PS also end a line,
- * and with it a comment. A byte order mark before indentation is one, too. Spans stay valid, because the length is the same.
+ * and with it a comment. So is a byte order mark before indentation. Spans stay valid, because the length is the same.
  */
 export function withLineFeeds(text: string): string {
   // The library counts the byte order mark as a column of its line, libyaml does not.

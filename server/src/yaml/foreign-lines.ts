@@ -18,7 +18,7 @@ export function foreignLine(text: string, errorStart: number): YamlProblem | und
   );
 }
 
-/** The first marker that a merge left, at the start of a line. It is an error in a template, too. */
+/** The first marker that a merge left, at the start of a line. It is also an error in a template. */
 export function mergeConflict(text: string): YamlProblem | undefined {
   return lineOf(text, conflict);
 }

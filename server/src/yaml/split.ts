@@ -20,7 +20,7 @@ export interface DocumentText {
  *
  * A line that starts with `---` begins a document anywhere, even inside a block scalar: that is YAML's own rule. A document's text starts
  * at that line (the first one's at 0); a line `...` ends a document, unless text follows it without a `---`: Kubernetes' parser stops at the dots, so
- * that text is no document. Empty parts are left out.
+ * that text is not a document. Empty parts are left out.
  */
 export function splitDocuments(text: string): DocumentText[] {
   const documents: DocumentText[] = [];

@@ -68,7 +68,7 @@ const opens = /^(?:if|with|range|define|block)$/;
 // An end as other languages write it was meant as one, and is reported itself.
 const control = /^\{\{-?\s*(if|with|range|define|block|else|end)(?:(?<=end)(?:if|for|range|with))?(?![\w-])/;
 
-/** Longer actions are no blocks. */
+/** Longer actions are not blocks. */
 const maxLength = 5000;
 
 /** The actions, nothing if their ends are unknown, or why one has no end. */
@@ -76,7 +76,7 @@ function blockActions(text: string): Opening[] | YamlProblem {
   const found: Opening[] = [];
   for (let at = text.indexOf('{{'); at !== -1; ) {
     const end = endOf(text, at);
-    // Where an action ends is unknown, so all others are, too.
+    // The end of this action is unknown, and with it all later ones.
     if (end === undefined) return unfinished(text, at) ?? [];
     const [, word] = control.exec(text.slice(at, Math.min(end, at + 60))) ?? [];
     if (word !== undefined) {

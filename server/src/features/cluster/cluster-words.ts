@@ -152,7 +152,7 @@ export function listed(names: readonly string[]): string {
   return names.length > 3 ? `${shown.join(', ')} and ${names.length - 3} more` : shown.join(', ');
 }
 
-/** A text of the cluster on one line, shortened, with every character visible: whoever reports a pod's state chooses words. Valid names are shorter. */
+/** A text of the cluster on one line, shortened, with every character visible: the author of a pod's state chooses the words. Valid names are shorter. */
 export function text(written: string): string {
   return visible(shorten(written.replace(/\s+/g, ' '), 320));
 }

@@ -14,7 +14,7 @@ export const notebookCharts: readonly Chart[] = [
     blocks: (values) => {
       const singleuser = getIn(values, 'singleuser');
       if (singleuser === undefined) return [];
-      // The hub's own configuration can list profiles, too.
+      // The hub's own configuration can also list profiles.
       const lists = [getIn(singleuser, 'profileList'), getIn(values, 'hub', 'config', 'KubeSpawner', 'profile_list')];
       return [server(singleuser, singleuser, 'singleuser'), ...lists.flatMap((list) => profiles(list, singleuser))];
     },

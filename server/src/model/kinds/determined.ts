@@ -56,7 +56,7 @@ function trialsOf(searcher: Cursor | undefined): PodCount {
   if (name === undefined || name === 'single') return exactly(1);
   const atOnce = lowerCount(getIn(searcher, 'max_concurrent_trials'), 16);
   const trials = lowerCount(getIn(searcher, 'max_trials'), Number.POSITIVE_INFINITY);
-  // Zero is no limit.
+  // Zero means no limit.
   const most = [atOnce === 0 ? null : atOnce, trials].filter((limit) => limit !== null && Number.isFinite(limit));
   return between(1, most.length === 0 ? null : Math.min(...most.map(Number)));
 }

@@ -44,7 +44,7 @@ interface Graph {
   readonly weights: readonly number[];
 }
 
-/** Components may contain components; more than this is no pipeline. */
+/** Components may contain components; more than this is not a pipeline. */
 const maxDepth = 12;
 
 /** The pods that a component runs at once, by executor. */

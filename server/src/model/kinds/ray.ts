@@ -67,7 +67,7 @@ function withoutPods(cluster: KindLowering, isNone: boolean): KindLowering {
   return isNone ? { ...cluster, podSets: cluster.podSets.map((set) => ({ ...set, pods: exactly(0) })) } : cluster;
 }
 
-/** The cluster of a job or a service. Each has another name for it; under the wrong one, which api-field reports, it is read as well. */
+/** The cluster of a job or a service. Each has another name for it; it is also read under the wrong one, which api-field reports. */
 export function clusterIn(owner: Cursor | undefined): Cursor | undefined {
   return getIn(owner, 'rayClusterSpec') ?? getIn(owner, 'rayClusterConfig');
 }

@@ -60,7 +60,7 @@ export function heaviestOf(use: Use, weights: readonly number[]): number | undef
   return sure.sort((a, b) => (weights[b] ?? 0) - (weights[a] ?? 0))[0];
 }
 
-/** The pods at once, from the busiest moment to the most. Of several that may run at once, at least one of the heaviest does. */
+/** The pods at once, from the busiest certain moment to the most possible. If several may run at once, at least one of the heaviest does. */
 export function podsOf({ busiest, most, stages, together }: Runs, isHeaviest = false): PodCount {
   const least = busiest ?? (most === null ? null : isHeaviest ? 1 : 0);
   return {
