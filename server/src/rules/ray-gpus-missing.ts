@@ -13,6 +13,7 @@ import { placesAt } from '../evidence/written.ts';
 import { countIn } from '../model/count.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
 import { kindOf } from '../model/kinds/index.ts';
+import { lookUp } from '../model/manifest.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
@@ -154,7 +155,7 @@ export default defineRule({
       for (const { at, gpus } of requestedGpus(getIn(deployment, 'ray_actor_options', 'num_gpus'))) {
         const replicas = leastReplicas(deployment);
         if (gpus > has.pod) report({ message: lacking('num_gpus', gpus, has, 'a replica'), span: spanOf(at) });
-        else if (replicas !== null && replicas * gpus > has.all) {
+        else if (replicas !== null && replicas * gpus > has.all && !lacksAutoscaler(workload)) {
           const message = `${replicas} replicas need num_gpus ${gpus} each, but the Ray cluster has at most ${plural(has.all, 'GPU')}: some never start`;
           report({ message, span: spanOf(at) });
         }
@@ -238,6 +239,13 @@ function growsInVain({ podSets }: Workload): boolean {
     const written = lowerCount(getIn(pod.parent?.parent, 'maxReplicas'), 0);
     return written !== null && max !== null && written > max;
   });
+}
+
+/** Whether the groups cannot grow for want of the autoscaler, which ray-autoscaling-off reports with its effect on Serve. */
+function lacksAutoscaler(workload: Workload): boolean {
+  const { root, labels } = workload.manifest;
+  const isOff = getIn(kindOf(workload).rayCluster?.(root), 'enableInTreeAutoscaling') !== undefined;
+  return growsInVain(workload) && !isOff && lookUp(labels, 'kueue.x-k8s.io/queue-name') === undefined;
 }
 
 /** Whether the pods are the head or those of a worker group, not the submitter. */
