@@ -7,9 +7,9 @@ import { activeEditor } from './active-editor.ts';
 import { draw } from './cluster-drawing.ts';
 import type { CurrentCluster } from './cluster-items.ts';
 import { apply } from './config-pickers.ts';
-import { plainNotice } from './notice.ts';
 import { plainItems } from './plain-label.ts';
 import { select } from './selections.ts';
+import { showInformation, showWarning } from './show-notice.ts';
 
 /** What can be done with the rows of the GPU Clusters view. From the command palette, each asks for what it needs. */
 export function registerClusterActions(
@@ -29,7 +29,7 @@ export function registerClusterActions(
     const pool = await poolOf(node, 'Pool for the workload at the cursor');
     if (typeof pool?.pool !== 'string') return;
     if (editor === undefined) {
-      void vscode.window.showWarningMessage('Open a manifest and place the cursor in a workload that requests GPUs.');
+      void showWarning('Open a manifest and place the cursor in a workload that requests GPUs.');
       return;
     }
     const { line, character } = editor.selection.active;
@@ -59,9 +59,7 @@ export function registerClusterActions(
     const inNamespace = named.filter(({ namespace }) => namespace === owner.namespace);
     const found = inNamespace.length > 0 ? inNamespace : named.filter(({ namespace }) => namespace === null);
     if (found.length === 0) {
-      void vscode.window.showInformationMessage(
-        plainNotice(`No manifest of ${owner.kind}/${owner.name} in this workspace.`),
-      );
+      void showInformation(`No manifest of ${owner.kind}/${owner.name} in this workspace.`);
       return;
     }
     const items = found.map((one) => ({ label: one.path, description: one.accelerators, place: one }));

@@ -10,8 +10,8 @@ import {
   clusterMethods,
 } from '../../server/src/lsp/cluster-protocol.ts';
 import { commands } from '../../server/src/lsp/protocol.ts';
-import { plainNotice } from './notice.ts';
 import { plainItems } from './plain-label.ts';
+import { showWarning } from './show-notice.ts';
 
 /**
  * Connects and disconnects when the user says so. Before that, nothing of a kubeconfig is read.
@@ -88,7 +88,7 @@ export function registerClusterConnection(
 
 async function isTrusted(): Promise<boolean> {
   if (vscode.workspace.isTrusted) return true;
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     'gpulint does not connect to clusters in Restricted Mode: a kubeconfig can name programs to run.',
     'Manage Workspace Trust',
   );
@@ -97,7 +97,7 @@ async function isTrusted(): Promise<boolean> {
 }
 
 async function showProblem(problem: string): Promise<void> {
-  const choice = await vscode.window.showWarningMessage(plainNotice(`${problem}.`), 'Open Settings');
+  const choice = await showWarning(`${problem}.`, 'Open Settings');
   if (choice !== undefined) await openSettings();
 }
 

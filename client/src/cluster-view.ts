@@ -14,7 +14,7 @@ import { registerDashboard } from './cluster-dashboard.ts';
 import { draw } from './cluster-drawing.ts';
 import { actionRow, type CurrentCluster, itemOf } from './cluster-items.ts';
 import { addToKubernetesExplorer } from './kubernetes-explorer.ts';
-import { plainNotice } from './notice.ts';
+import { showInformation } from './show-notice.ts';
 
 const viewId = 'gpulint.clusters';
 
@@ -174,9 +174,7 @@ export function registerClusterView(
       const row = (await childrenOf(group)).find(isSame);
       if (row !== undefined) return view.reveal(row, { select: true, focus: true, expand: true });
     }
-    void vscode.window.showInformationMessage(
-      plainNotice(`No pods of ${owner.kind}/${owner.name} hold or wait for GPUs.`),
-    );
+    void showInformation(`No pods of ${owner.kind}/${owner.name} hold or wait for GPUs.`);
   }
 
   const current: CurrentCluster = {

@@ -24,6 +24,7 @@ import { type PriceRefresh, refreshPrices } from './prices.ts';
 import { resizeGpu } from './resize-gpu.ts';
 import { registerSelections, select } from './selections.ts';
 import { setUp } from './set-up.ts';
+import { showInformation } from './show-notice.ts';
 
 /** @param started starts the server unless it is running, and resolves when it is ready */
 export function registerCommands(
@@ -128,9 +129,7 @@ async function rewriteToMig(client: BaseLanguageClient, place: PlaceArgument | u
     choices = await requestChoices(gpu.id);
   }
   if (choices === null || choices.gpu === null || choices.profiles.length === 0) {
-    void vscode.window.showInformationMessage(
-      'Place the cursor on a whole-GPU request (nvidia.com/gpu) for a model that supports MIG.',
-    );
+    void showInformation('Place the cursor on a whole-GPU request (nvidia.com/gpu) for a model that supports MIG.');
     return;
   }
   const items = choices.profiles.map(({ profile, description }) => ({ label: profile, description }));

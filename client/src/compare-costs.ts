@@ -4,14 +4,13 @@ import type { CostChangesParams, CostChangesResult } from '../../server/src/lsp/
 import { methods } from '../../server/src/lsp/protocol.ts';
 import { changedFiles } from './git-base.ts';
 import { plainItems } from './plain-label.ts';
+import { showInformation } from './show-notice.ts';
 
 /** Lists the workloads whose cost differs from the last commit, with the total as the title. A selected one is opened. */
 export async function compareCosts(client: BaseLanguageClient): Promise<void> {
   const found = await changedFiles();
   if (found === undefined) {
-    void vscode.window.showInformationMessage(
-      'The workspace is not in a Git repository, so there is no commit to compare with.',
-    );
+    void showInformation('The workspace is not in a Git repository, so there is no commit to compare with.');
     return;
   }
   const files = found.map(({ uri, base }) => ({
@@ -22,7 +21,7 @@ export async function compareCosts(client: BaseLanguageClient): Promise<void> {
   const params: CostChangesParams = { files };
   const { title, changes } = await client.sendRequest<CostChangesResult>(methods.costChanges, params);
   if (changes.length === 0) {
-    void vscode.window.showInformationMessage(`${title}.`);
+    void showInformation(`${title}.`);
     return;
   }
   const items = changes.map(({ label, description, uri, line }) => ({ label, description, uri, line }));

@@ -3,8 +3,8 @@ import type { BaseLanguageClient } from 'vscode-languageclient';
 import type { EditResult, GpuItem, SetGpuResult, SettingValue } from '../../server/src/lsp/protocol.ts';
 import { activeEditor } from './active-editor.ts';
 import { applyEdit } from './edits.ts';
-import { plainNotice } from './notice.ts';
 import { plainItems } from './plain-label.ts';
+import { showWarning } from './show-notice.ts';
 
 export async function pickGpu(
   gpus: readonly GpuItem[],
@@ -41,7 +41,7 @@ export async function apply(
     return undefined;
   }
   if ('problem' in result) {
-    void vscode.window.showWarningMessage(plainNotice(result.problem));
+    void showWarning(result.problem);
     return undefined;
   }
   if (!(await applyEdit(client, result.edit)) || !save || result.file === undefined) return undefined;

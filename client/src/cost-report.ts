@@ -9,8 +9,8 @@ import {
   costReportFormats,
 } from '../../server/src/lsp/cost-protocol.ts';
 import { commands, methods } from '../../server/src/lsp/protocol.ts';
-import { plainNotice } from './notice.ts';
 import { select } from './selections.ts';
+import { confirmInDialog, showError, showInformation, showWarning } from './show-notice.ts';
 
 /**
  * The page with the cost of the workspace, and its exports.
@@ -48,7 +48,7 @@ export function registerCostReport(
       try {
         const report = await client.sendRequest<CostReportResult>(methods.costReport, params, token);
         if (!('problem' in report)) return report;
-        void vscode.window.showErrorMessage(plainNotice(report.problem));
+        void showError(report.problem);
       } catch (error) {
         // The server may be restarting; it then asks for a new page itself.
         if (!token.isCancellationRequested && client.isRunning()) throw error;
@@ -128,10 +128,7 @@ export function registerCostReport(
     const report = await request(format);
     if (report === undefined) return;
     await vscode.workspace.fs.writeFile(file, new TextEncoder().encode(report.text));
-    const choice = await vscode.window.showInformationMessage(
-      `Saved the cost report as ${vscode.workspace.asRelativePath(file)}.`,
-      'Open',
-    );
+    const choice = await showInformation(`Saved the cost report as ${vscode.workspace.asRelativePath(file)}.`, 'Open');
     if (choice !== undefined) await vscode.commands.executeCommand('vscode.open', file);
   };
 
@@ -175,12 +172,7 @@ async function applyFix(fix: CostReportFix): Promise<void> {
   await select(fix);
   const uri = vscode.Uri.parse(fix.uri);
   const name = vscode.workspace.asRelativePath(uri);
-  const choice = await vscode.window.showInformationMessage(
-    `${fix.title} in ${name}?`,
-    { modal: true, detail: fix.message },
-    'Apply',
-  );
-  if (choice === undefined) return;
+  if (!(await confirmInDialog(`${fix.title} in ${name}?`, fix.message, 'Apply'))) return;
   const { start, end } = fix.range;
   const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
     'vscode.executeCodeActionProvider',
@@ -190,5 +182,5 @@ async function applyFix(fix: CostReportFix): Promise<void> {
   );
   const edit = actions.find(({ title }) => title === fix.title)?.edit;
   if (edit !== undefined && (await vscode.workspace.applyEdit(edit))) return;
-  void vscode.window.showWarningMessage(`${name} has changed. Refresh the report and try again.`);
+  void showWarning(`${name} has changed. Refresh the report and try again.`);
 }

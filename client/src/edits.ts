@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { BaseLanguageClient, WorkspaceEdit } from 'vscode-languageclient';
+import { showWarning } from './show-notice.ts';
 
 /**
  * Applies the server's changes, or none of them with a message: if the user typed after the server read the text, the changes would end up in
@@ -17,7 +18,7 @@ export async function applyEdit(
   // No message after a rejected preview.
   if (changed === undefined && metadata?.isRefactoring) return false;
   const name = changed === undefined ? 'The file' : vscode.workspace.asRelativePath(changed.uri);
-  void vscode.window.showWarningMessage(`${name} has changed. Try again.`);
+  void showWarning(`${name} has changed. Try again.`);
   return false;
 }
 

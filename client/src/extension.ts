@@ -16,6 +16,7 @@ import { type RepeatedProblems, repeatedProblems } from './repeated-problems.ts'
 import { registerRulePages, ruleLinks } from './rule-pages.ts';
 import { selections } from './selections.ts';
 import { withOrigins } from './setting-origins.ts';
+import { showError } from './show-notice.ts';
 import { StatusBar } from './status-bar.ts';
 import { watchedFiles } from './watched-files.ts';
 
@@ -162,7 +163,7 @@ async function startClient(
     await client.start();
   } catch (error) {
     output.error(`The language server did not start: ${error instanceof Error ? error.message : String(error)}`);
-    const choice = await vscode.window.showErrorMessage('The gpulint language server did not start.', 'Show Output');
+    const choice = await showError('The gpulint language server did not start.', 'Show Output');
     if (choice !== undefined) output.show();
   }
 }

@@ -9,7 +9,7 @@ import {
 } from '../../server/src/lsp/protocol.ts';
 import { applyEdit } from './edits.ts';
 import { listFiles } from './list-files.ts';
-import { plainNotice } from './notice.ts';
+import { showInformation } from './show-notice.ts';
 
 /** Fixes the findings of one rule, or everything that has a safe fix, in all manifests of the workspace. VS Code previews each change. */
 export async function fixAllInWorkspace(client: BaseLanguageClient, rule: unknown): Promise<void> {
@@ -19,7 +19,7 @@ export async function fixAllInWorkspace(client: BaseLanguageClient, rule: unknow
   const params: FixWorkspaceParams = { uris, rule: choice.rule };
   const result = await withProgress(() => client.sendRequest<EditResult>(methods.fixWorkspace, params));
   if ('problem' in result) {
-    void vscode.window.showInformationMessage(plainNotice(result.problem));
+    void showInformation(result.problem);
     return;
   }
   await applyEdit(client, result.edit, { isRefactoring: true });
@@ -35,7 +35,7 @@ export async function manifests(): Promise<readonly string[]> {
   const listed = await Promise.all(folders.map(({ uri }) => listFiles({ folder: uri.toString(), limit: maxListed })));
   const found = [...new Set(listed.flat())].filter((uri) => /\.ya?ml$/.test(uri));
   if (found.length > limit) {
-    void vscode.window.showInformationMessage(
+    void showInformation(
       `gpulint checks only the first ${limit} of ${found.length} YAML files. To raise the limit, change gpulint.index.maxFiles.`,
     );
   }
@@ -50,7 +50,7 @@ async function pickRule(
   const params: WorkspaceFixesParams = { uris };
   const found = await withProgress(() => client.sendRequest<WorkspaceFixesResult>(methods.workspaceFixes, params));
   if (found.length === 0) {
-    void vscode.window.showInformationMessage(`Nothing to fix in ${pluralize(uris.length, 'file')}.`);
+    void showInformation(`Nothing to fix in ${pluralize(uris.length, 'file')}.`);
     return undefined;
   }
   const safe = found.filter(({ safe: isSafe }) => isSafe);

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Middleware } from 'vscode-languageclient';
 import { commands } from '../../server/src/lsp/protocol.ts';
+import { showInformation } from './show-notice.ts';
 
 const asked = 'gpuAsked';
 
@@ -21,7 +22,7 @@ export function gpuQuestion({
     await state.update(asked, true);
     const name = vscode.workspace.asRelativePath(document.uri);
     const message = `The GPU model in ${name} is unknown, so its cost is a range. Which GPU do your nodes have?`;
-    const answer = await vscode.window.showInformationMessage(message, 'Set…', 'Not now');
+    const answer = await showInformation(message, 'Set…', 'Not now');
     if (answer === 'Set…') await vscode.commands.executeCommand(set.command, ...(set.arguments ?? []));
   };
   return {

@@ -1,6 +1,6 @@
 /**
- * Text that is not gpulint's own, for a notification: VS Code makes `[text](command:…)` in it a link that runs the command, and there is no escape.
- * Whoever writes to a cluster chooses the owner of a pod.
+ * Text for a notification without links: VS Code makes `[text](command:…)` a link that runs the command, and there is no escape. Anyone who writes
+ * to a repository or a cluster chooses the names of its files and objects.
  */
 export function plainNotice(text: string): string {
   return text.replaceAll('](', '] (');

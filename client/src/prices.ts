@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { BaseLanguageClient } from 'vscode-languageclient';
 import { methods } from '../../server/src/lsp/protocol.ts';
+import { showInformation, showWarning } from './show-notice.ts';
 
 /** Runs `gpulint prices refresh` in a process. */
 export type PriceRefresh = (run: {
@@ -51,13 +52,11 @@ export async function refreshPrices(
   output: vscode.LogOutputChannel,
 ): Promise<void> {
   if (refresh === undefined) {
-    void vscode.window.showInformationMessage(
-      'Prices can be refreshed only in VS Code on the desktop, not in a browser.',
-    );
+    void showInformation('Prices can be refreshed only in VS Code on the desktop, not in a browser.');
     return;
   }
   if (!vscode.workspace.isTrusted) {
-    void vscode.window.showInformationMessage('Prices can be refreshed only in a trusted workspace.');
+    void showInformation('Prices can be refreshed only in a trusted workspace.');
     return;
   }
   const chosen = await vscode.window.showQuickPick(sources, {
@@ -97,10 +96,10 @@ async function report(
 ): Promise<void> {
   if (isComplete) {
     const results = seen.filter(({ kind }) => kind === 'result').map(({ text }) => text);
-    void vscode.window.showInformationMessage(`${results.join('; ')}.`);
+    void showInformation(`${results.join('; ')}.`);
     return;
   }
   const end = seen.find(({ kind }) => kind === 'end')?.text ?? 'the prices could not be refreshed';
-  const choice = await vscode.window.showWarningMessage(`Prices: ${end}`, 'Show Output');
+  const choice = await showWarning(`Prices: ${end}`, 'Show Output');
   if (choice !== undefined) output.show();
 }

@@ -10,6 +10,7 @@ import {
 import { activeEditor } from './active-editor.ts';
 import { activeUri, apply } from './config-pickers.ts';
 import { plainItems } from './plain-label.ts';
+import { showInformation } from './show-notice.ts';
 
 /** Lists the pieces of a GPU on which the model of a request fits, and applies the one that the user selects. */
 export async function resizeGpu(client: BaseLanguageClient, place: PlaceArgument | undefined): Promise<void> {
@@ -19,9 +20,7 @@ export async function resizeGpu(client: BaseLanguageClient, place: PlaceArgument
   const position = { line: at.line, character: at.character };
   const found = await client.sendRequest<FractionsResult | null>(methods.fractions, { uri, position });
   if (found === null || found.fractions.length === 0) {
-    void vscode.window.showInformationMessage(
-      'Place the cursor on a whole-GPU request of a server whose model and GPU are known.',
-    );
+    void showInformation('Place the cursor on a whole-GPU request of a server whose model and GPU are known.');
     return;
   }
   const items = found.fractions.map(({ id, label, description, needs }) =>
