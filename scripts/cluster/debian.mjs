@@ -15,7 +15,7 @@ const programs = ['kube-apiserver', 'kube-scheduler', 'kubectl', 'etcd'];
 /** Written last: its presence and content say that the build is whole. */
 const recipe = 'debian-1';
 
-export const buildFolder = path.join(root, '.cache', 'kubernetes');
+const buildFolder = path.join(root, '.cache', 'kubernetes');
 
 /** This machine cannot build: it is not Debian, a tool is missing, or a package cannot be fetched. */
 export class Unavailable extends PlainError {}

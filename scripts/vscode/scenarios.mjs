@@ -16,7 +16,7 @@ import { labPaths, PlainError, root } from './lab.mjs';
  */
 
 /** Where each run leaves what it saw. */
-export const pictures = path.join(root, 'dist-test/pictures');
+const pictures = path.join(root, 'dist-test/pictures');
 
 /**
  * @param {object} options

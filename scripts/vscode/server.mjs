@@ -152,7 +152,7 @@ export function onSignal(listener) {
  * Variables of a VS Code around us would lead the server to that one's sockets.
  * @param {NodeJS.ProcessEnv} env
  */
-export function serverEnvironment(env) {
+function serverEnvironment(env) {
   return Object.fromEntries(Object.entries(env).filter(([key]) => !/^(VSCODE_|ELECTRON_)/.test(key)));
 }
 

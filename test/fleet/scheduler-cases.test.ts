@@ -4,8 +4,8 @@ import { fitPods } from '../../server/src/fleet/fit.ts';
 import type { FitOutcome } from '../../server/src/fleet/fit-question.ts';
 import { at, list, text } from '../../server/src/fleet/json.ts';
 import { readClusterNode } from '../../server/src/fleet/live-read.ts';
-import { clusterObjects } from '../../server/src/fleet/read-objects.ts';
 import type { FleetPod } from '../../server/src/fleet/types.ts';
+import { clusterObjects } from '../support/read-objects.ts';
 import {
   clusterOf,
   isJudgedAlike,

@@ -5,10 +5,10 @@ import { parseAllDocuments } from 'yaml';
 import { at, text } from '../../server/src/fleet/json.ts';
 import { readBudget } from '../../server/src/fleet/live-read.ts';
 import { bestEviction } from '../../server/src/fleet/preemption.ts';
-import { holdsResources, readNode, readPod } from '../../server/src/fleet/read.ts';
+import { readNode, readPod } from '../../server/src/fleet/read.ts';
 import { tolerates } from '../../server/src/fleet/tolerations.ts';
-import type { FleetSnapshot } from '../../server/src/fleet/types.ts';
-import { schedulerWords, type Verdict, verdictOf } from '../../server/src/fleet/verdict.ts';
+import { schedulerWords, type Verdict } from '../../server/src/fleet/verdict.ts';
+import { type FleetSnapshot, holdsResources, verdictOf } from '../support/snapshot-verdict.ts';
 
 const fixtures = path.join(import.meta.dirname, '../fixtures/fleet');
 const cluster = documents('cluster.yaml');

@@ -61,7 +61,7 @@ export function allOutputOf(analysis: Analysis, uri: string, within?: Span): rea
 }
 
 /** What the command line writes for a file, in every format. */
-export function reportsOf(file: FileAnalysis): readonly string[] {
+function reportsOf(file: FileAnalysis): readonly string[] {
   const reported = toReportFile('fixture.yaml', 'fixture.yaml', file);
   const workloads = describeWorkloads(file);
   const checked: CheckedFile = {

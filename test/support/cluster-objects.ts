@@ -7,8 +7,8 @@ import { nodePricing } from '../../server/src/cost/node-price.ts';
 import type { ClusterObjects } from '../../server/src/fleet/cluster-objects.ts';
 import { answerFit } from '../../server/src/fleet/fit.ts';
 import type { LiveCluster } from '../../server/src/fleet/fit-question.ts';
-import { clusterObjects } from '../../server/src/fleet/read-objects.ts';
 import { viewMaker } from '../../server/src/fleet/view.ts';
+import { clusterObjects } from './read-objects.ts';
 
 /** The objects of a cluster in a fixture of test/fixtures/fleet. */
 export function clusterFrom(file: string): ClusterObjects {

@@ -224,7 +224,7 @@ export function arbitraryEdits(max = 16): fc.Arbitrary<readonly Edit[]> {
 }
 
 /** The edits that create an initial project. */
-export function arbitraryProject(max = 8): fc.Arbitrary<readonly Edit[]> {
+function arbitraryProject(max = 8): fc.Arbitrary<readonly Edit[]> {
   return editsOf(['paste'], max);
 }
 

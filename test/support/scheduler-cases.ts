@@ -6,8 +6,9 @@ import { type DeviceSupply, readClaim, readDeviceClass, readSlice } from '../../
 import { at, fields, list, textMap } from '../../server/src/fleet/json.ts';
 import { bestEviction } from '../../server/src/fleet/preemption.ts';
 import { type PriorityClasses, readNode, readPod } from '../../server/src/fleet/read.ts';
-import type { FleetPod, FleetSnapshot } from '../../server/src/fleet/types.ts';
-import { schedulerWords, type Verdict, verdictOf } from '../../server/src/fleet/verdict.ts';
+import type { FleetPod } from '../../server/src/fleet/types.ts';
+import { schedulerWords, type Verdict } from '../../server/src/fleet/verdict.ts';
+import { type FleetSnapshot, verdictOf } from './snapshot-verdict.ts';
 
 // Verdicts of a real kube-scheduler over random clusters. Its README describes the records.
 const records = path.join(import.meta.dirname, '../../../shared/facts/scheduler_cases.jsonl.gz');

@@ -51,7 +51,7 @@ export interface Measurement {
 
 export type MeasurementList = 'first' | LaterList;
 
-export function measurementsOf(list: MeasurementList): readonly Measurement[] {
+function measurementsOf(list: MeasurementList): readonly Measurement[] {
   const file = `../memory/serving-measurements${list === 'first' ? '' : `-${list}`}.jsonl`;
   return readFileSync(new URL(file, import.meta.url), 'utf8')
     .trim()

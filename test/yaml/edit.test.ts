@@ -1,15 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type Cursor, getIn, rootCursor } from '../../server/src/yaml/cursor.ts';
-import {
-  appendDocument,
-  appendItem,
-  insertKey,
-  removeItem,
-  removeKey,
-  renameKey,
-  replaceScalar,
-} from '../../server/src/yaml/edit.ts';
+import { appendItem, insertKey, removeItem, removeKey, renameKey, replaceScalar } from '../../server/src/yaml/edit.ts';
 import type { YamlDocument } from '../../server/src/yaml/node.ts';
 import { parseYaml } from '../../server/src/yaml/parse.ts';
 import { applyEdits, type TextEdit } from '../../server/src/yaml/span.ts';
@@ -146,15 +138,5 @@ describe('the other edits', () => {
     ['a:\n  - x\n', (doc, root) => removeItem(doc, place(root, 'a', 0)), 'a: []\n'],
   ])('%j', (text, edit, expected) => {
     expect(edited(text, edit)).toBe(expected);
-  });
-
-  test.each([
-    ['', 'a: 1\n'],
-    ['x: 1\n', 'x: 1\n---\na: 1\n'],
-    ['x: 1', 'x: 1\n---\na: 1\n'],
-    ['x: 1\r\n', 'x: 1\r\n---\r\na: 1\r\n'],
-    ['x: 1\n---\n', 'x: 1\n---\na: 1\n'],
-  ])('a document behind %j', (text, expected) => {
-    expect(applyEdits(text, appendDocument(text, { a: 1 }))).toBe(expected);
   });
 });

@@ -23,7 +23,7 @@ function wrappedAt(words: readonly string[]): number {
 }
 
 /** The words without wrappers in front. */
-export function withoutWrappers(words: readonly string[]): readonly string[] {
+function withoutWrappers(words: readonly string[]): readonly string[] {
   return words.slice(wrappedAt(words));
 }
 

@@ -30,7 +30,7 @@ function slotsPerWorker({ manifest }: Workload): number | null {
 }
 
 /** The slots of all workers of an MPI job; null if they are unknown or if the launcher is also a worker. */
-export function slotsOfWorkers(workload: Workload): number | null {
+function slotsOfWorkers(workload: Workload): number | null {
   const { kind, manifest, podSets } = workload;
   const tasks = mpiTasks(workload);
   if (tasks?.slotPerHost === true) return tasks.workers.pods.min;

@@ -18,7 +18,7 @@ export function podMetric(query: Cursor | undefined): string | undefined {
 }
 
 /** The same in the text of a query. */
-export function podMetricIn(query: string): string | undefined {
+function podMetricIn(query: string): string | undefined {
   return podMetricName.exec(query)?.[0];
 }
 

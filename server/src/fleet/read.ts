@@ -72,12 +72,6 @@ export function readPod(pod: unknown, classes: PriorityClasses): FleetPod {
 const required = 'requiredDuringSchedulingIgnoredDuringExecution';
 const preferred = 'preferredDuringSchedulingIgnoredDuringExecution';
 
-/** Whether a pod holds its node's resources: it is bound and has not ended. */
-export function holdsResources(pod: unknown): boolean {
-  const phase = at(pod, 'status', 'phase');
-  return (text(at(pod, 'spec', 'nodeName')) ?? '') !== '' && phase !== 'Succeeded' && phase !== 'Failed';
-}
-
 /** A taint of a node or device. */
 export function readTaint(taint: unknown): Taint {
   return {

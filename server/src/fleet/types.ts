@@ -118,12 +118,3 @@ export interface DisruptionBudget {
   /** Names of pods whose eviction it already counts. */
   readonly disrupted: readonly string[];
 }
-
-/** Nodes, bound pods, and the labels of namespaces. */
-export interface FleetSnapshot {
-  readonly nodes: readonly FleetNode[];
-  /** Pods that hold resources: bound, and neither succeeded nor failed. */
-  readonly pods: readonly FleetPod[];
-  readonly namespaces: ReadonlyMap<string, Labels>;
-  readonly budgets?: readonly DisruptionBudget[];
-}

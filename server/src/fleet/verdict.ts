@@ -1,9 +1,9 @@
 import { filterState, type Refusal, refusalOf } from './filters.ts';
 import { isUnreadable } from './labels.ts';
-import { type NodeState, nodeStates } from './node-state.ts';
+import type { NodeState } from './node-state.ts';
 import { type ClusterDevices, type DeviceProblem, podDevices } from './pod-devices.ts';
 import { type Eviction, type Preemption, preemption } from './preemption.ts';
-import type { DisruptionBudget, FleetPod, FleetSnapshot, Labels } from './types.ts';
+import type { DisruptionBudget, FleetPod, Labels } from './types.ts';
 
 /** What kube-scheduler would do with a pod. */
 export type Verdict =
@@ -29,13 +29,10 @@ export type Verdict =
 
 /**
  * Decides as kube-scheduler 1.36 does with its default plugins, except for volumes.
- * @param devices what dynamic resource allocation offers; undefined where the cluster does not serve it
+ * @param states the nodes with their pods
+ * @param namespaces their labels, by name
+ * @param devices what dynamic resource allocation offers; undefined if the cluster does not serve it
  */
-export function verdictOf(pod: FleetPod, snapshot: FleetSnapshot, devices?: ClusterDevices): Verdict {
-  return verdictOn(pod, nodeStates(snapshot), snapshot.namespaces, devices, snapshot.budgets);
-}
-
-/** The same on nodes with their pods. */
 export function verdictOn(
   pod: FleetPod,
   states: readonly NodeState[],

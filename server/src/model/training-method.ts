@@ -126,7 +126,7 @@ export function stepsInBackward(written: TrainerSettings): boolean {
 const inBackward = /(?:^|\.)(?:optimizer-in-bwd|(?:galore|apollo)-layerwise)$/;
 
 /** The optimizer that a setting names, by its words. */
-export function optimizerOf(text: string): Optimizer {
+function optimizerOf(text: string): Optimizer {
   const is = (word: string) => text.includes(word);
   if (/galore|apollo/.test(text)) return 'low-rank';
   const small = /8_?bit|fp8/.test(text);

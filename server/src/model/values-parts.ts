@@ -152,7 +152,7 @@ function wordsIn(list: Cursor | undefined): readonly Located<string>[] {
 }
 
 /** The texts in a list. */
-export function listOf(list: Cursor | undefined): readonly Located<string>[] {
+function listOf(list: Cursor | undefined): readonly Located<string>[] {
   return items(list).flatMap((item) => text(item) ?? []);
 }
 

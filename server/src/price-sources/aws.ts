@@ -17,7 +17,7 @@ import {
 
 const priceList = 'https://pricing.us-east-1.amazonaws.com';
 const regionIndex = `${priceList}/offers/v1.0/aws/AmazonEC2/current/region_index.json`;
-export const spotAdvisor = 'https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json';
+const spotAdvisor = 'https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json';
 
 export const aws: PriceSource = {
   id: 'aws',

@@ -67,7 +67,7 @@ export function trainingFacts(manifest: Manifest): { readonly type: 'training'; 
 }
 
 /** What the pods request and select, without workers. */
-export function podsFacts(podSet: PodSet): PodsFacts {
+function podsFacts(podSet: PodSet): PodsFacts {
   return { ...seenPods(podSet), worker: null };
 }
 

@@ -205,7 +205,7 @@ export function joinSummaries(
 }
 
 /** The same summary as plain values, so that the parsed document can be released. */
-export function evaluated(summary: FileSummary): FileSummary {
+function evaluated(summary: FileSummary): FileSummary {
   const objects = summary.objects().map(({ group, kind, namespace, name, span, facts: read }) => {
     const facts = read();
     return { group, kind, namespace, name, span, facts: () => facts };

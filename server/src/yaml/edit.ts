@@ -3,7 +3,7 @@ import { insertKey } from './edit-insert.ts';
 import { placeOf, replaceScalar } from './edit-scalar.ts';
 import { hidesAnother, isAnchored, isWrittenIn, lineStart } from './layout.ts';
 import type { YamlDocument } from './node.ts';
-import { type PlainValue, renderBlock, renderEntry, renderQuoted, renderScalar, type WritingStyle } from './render.ts';
+import { type PlainValue, renderEntry, renderQuoted, renderScalar, type WritingStyle } from './render.ts';
 import type { Span, TextEdit } from './span.ts';
 
 // All edits are made here. Each is a minimal splice of the document's text that follows the indentation, flow or block style, quotes and
@@ -43,20 +43,6 @@ export function renameKey(doc: YamlDocument, entry: Cursor | undefined, key: str
   const quote = written.charAt(0);
   const newText = quote === '"' || quote === "'" ? renderQuoted(key, quote) : renderScalar(key, placeOf(doc, holder));
   return [{ span: own.keySpan, newText }];
-}
-
-/** Appends a `---` document to a file. The spans are offsets in the file. */
-export function appendDocument(fileText: string, value: PlainValue): readonly TextEdit[] {
-  const style = styleOfNew(fileText);
-  const { eol } = style;
-  const at = fileText.length;
-  const body = renderBlock(value, 0, style).join(eol) + eol;
-  const trimmed = fileText.replace(/^\uFEFF/, '').trimEnd();
-  const lastLine = trimmed.slice(trimmed.lastIndexOf('\n') + 1);
-  const gap = fileText === '' || fileText === '\uFEFF' || fileText.endsWith('\n') ? '' : eol;
-  // An empty file needs no marker, and a final marker needs no second one.
-  const marker = trimmed === '' || lastLine === '---' ? '' : `---${eol}`;
-  return [{ span: { start: at, end: at }, newText: gap + marker + body }];
 }
 
 /** Appends entries to a file that is empty except for comments. The spans are offsets in the file. */

@@ -17,7 +17,7 @@ export interface Scope {
 export type OnMissing = (path: string) => void;
 
 /** The template's top-level context as a variable: `$root := .`. Nothing else is known of it as a value. */
-export const topLevel: Evaluated = {
+const topLevel: Evaluated = {
   kind: 'map',
   entries: [],
   flow: false,

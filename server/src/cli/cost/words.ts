@@ -9,7 +9,7 @@ import type { CostReport } from './cost.ts';
 import type { WorkloadCost } from './workload-costs.ts';
 
 /** The price of one state: an amount as in `rowAmount`, `no price`, or nothing if the workload is not there. */
-export function hourlyWords(workload: ComparedCost | null): string {
+function hourlyWords(workload: ComparedCost | null): string {
   return workload === null ? '–' : (rowAmount(workload) ?? 'no price');
 }
 

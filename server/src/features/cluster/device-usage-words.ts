@@ -112,7 +112,7 @@ export function percent(part: number): string {
 }
 
 /** `11 of 80 GiB`. */
-export function memoryWords({ used, total }: MemoryUse): string {
+function memoryWords({ used, total }: MemoryUse): string {
   return `${gibibytes(used)} of ${gibibytes(total)} GiB`;
 }
 

@@ -1,9 +1,14 @@
-import type { ClusterDevicesData, ClusterObjects } from './cluster-objects.ts';
-import type { DeviceMatcher } from './device-allocation.ts';
-import { type DeviceClaim, readClaim, readDeviceClass, readSlice } from './devices.ts';
-import { readAutoscalerStatus, readComputeClass, readKarpenterPool, readMachineAutoscaler } from './growth-read.ts';
-import { at, list, text, textMap } from './json.ts';
-import { readClusterQueue, readFlavor, readLocalQueue } from './kueue-read.ts';
+import type { ClusterDevicesData, ClusterObjects } from '../../server/src/fleet/cluster-objects.ts';
+import type { DeviceMatcher } from '../../server/src/fleet/device-allocation.ts';
+import { type DeviceClaim, readClaim, readDeviceClass, readSlice } from '../../server/src/fleet/devices.ts';
+import {
+  readAutoscalerStatus,
+  readComputeClass,
+  readKarpenterPool,
+  readMachineAutoscaler,
+} from '../../server/src/fleet/growth-read.ts';
+import { at, list, text, textMap } from '../../server/src/fleet/json.ts';
+import { readClusterQueue, readFlavor, readLocalQueue } from '../../server/src/fleet/kueue-read.ts';
 import {
   readBudget,
   readClusterNode,
@@ -11,7 +16,7 @@ import {
   readPriorityClasses,
   readQuota,
   readRuntimeClass,
-} from './live-read.ts';
+} from '../../server/src/fleet/live-read.ts';
 
 /**
  * The objects of a cluster, as the API server returns them, in any order.
@@ -54,7 +59,7 @@ export function clusterObjects(objects: readonly unknown[], matches: DeviceMatch
 }
 
 /** The objects of dynamic resource allocation, as the API server returns them. */
-export interface DeviceObjects {
+interface DeviceObjects {
   readonly claims: readonly unknown[];
   readonly slices: readonly unknown[];
   readonly classes: readonly unknown[];
