@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { ListFilesParams, ListFilesResult } from '../../server/src/lsp/protocol.ts';
-import { isExcluded } from '../../server/src/lsp/protocol.ts';
+import { indexedNames, isExcluded, isIndexedName } from '../../server/src/lsp/protocol.ts';
 import { excludedFolders } from './watched-files.ts';
 
 /** Each folder can be a round trip over a network. */
@@ -19,7 +19,7 @@ export async function listFiles({ folder, limit }: ListFilesParams): Promise<Lis
 }
 
 async function search(top: vscode.Uri, limit: number): Promise<readonly vscode.Uri[]> {
-  const pattern = new vscode.RelativePattern(top, '**/{*.yaml,*.yml,*.tf,*.tfvars,*.tfvars.json,*.hcl,config.json}');
+  const pattern = new vscode.RelativePattern(top, `**/{${indexedNames}}`);
   const canceling = new vscode.CancellationTokenSource();
   const found = vscode.workspace.findFiles(pattern, excludedFolders, limit, canceling.token);
   if (top.scheme === 'file') return found;
@@ -37,7 +37,7 @@ async function search(top: vscode.Uri, limit: number): Promise<readonly vscode.U
   }
 }
 
-/** The YAML files below a folder, breadth-first. Links are not followed. */
+/** The files below a folder that are indexed, breadth-first. Links are not followed. */
 async function walk(top: vscode.Uri, limit: number): Promise<readonly vscode.Uri[]> {
   const files: vscode.Uri[] = [];
   const folders = [top];
@@ -47,12 +47,7 @@ async function walk(top: vscode.Uri, limit: number): Promise<readonly vscode.Uri
       const uri = vscode.Uri.joinPath(here, name);
       const isFolder = type === vscode.FileType.Directory && !isExcluded(name);
       if (isFolder && folders.length < maxFolders) folders.push(uri);
-      else if (
-        type === vscode.FileType.File &&
-        /\.(?:ya?ml|tf|tfvars|tfvars\.json|hcl)$|^config\.json$/.test(name) &&
-        files.length < limit
-      )
-        files.push(uri);
+      else if (type === vscode.FileType.File && isIndexedName(name) && files.length < limit) files.push(uri);
     }
   }
   return files;

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { FileEvent, Middleware } from 'vscode-languageclient';
 import { FileChangeType } from 'vscode-languageclient';
-import { excludedFolderNames, isExcluded } from '../../server/src/lsp/protocol.ts';
+import { excludedFolderNames, isExcluded, isIndexedName } from '../../server/src/lsp/protocol.ts';
 
 /** Folders that a search for manifests skips. */
 export const excludedFolders = `**/{${excludedFolderNames}}/**`;
@@ -18,7 +18,7 @@ export const watchedFiles: NonNullable<Middleware['workspace']> = {
 
 function matters({ uri, type }: FileEvent): boolean {
   if (isExcluded(vscode.workspace.asRelativePath(vscode.Uri.parse(uri)))) return false;
-  if (/\.(?:ya?ml|json|tf|tfvars|hcl)$|\/(?:Kustomization|_helpers\.tpl)$/.test(uri)) return true;
+  if (isIndexedName(uri) || /\.json$|\/(?:Kustomization|_helpers\.tpl)$/.test(uri)) return true;
   // A name with an extension is a file. Deleted paths could be folders, so all of them pass; they are few.
   return type === FileChangeType.Deleted || !/\.[a-z]\w*$/i.test(uri);
 }

@@ -5,13 +5,28 @@ import {
   FileChangeType,
   ShowMessageNotification,
 } from 'vscode-languageserver/node';
-import { indexLimitMessage, isWithinLimit, release, shareOf } from '../../server/src/lsp/index-limit.ts';
+import { indexLimitMessage, isIndexable, isWithinLimit, release, shareOf } from '../../server/src/lsp/index-limit.ts';
+import { isIndexedName } from '../../server/src/lsp/protocol.ts';
 import { folder, openEditor, withCursor } from './editor.ts';
 import { runtime, service, titles, untilLens } from './served-model.ts';
 
 const files = ['b.yaml', 'a/z.yaml', 'a/b/a.yaml', 'a/a.yml', '.gpulint.yaml', 'c.txt'].map(
   (name) => `${folder}/${name}`,
 );
+
+test('every file that is indexed is listed and watched, and others are not', () => {
+  const indexed = ['a.yaml', 'a.yml', 'main.tf', 'prod.tfvars', 'prod.auto.tfvars.json', 'root.hcl', 'config.json'];
+  const others = ['package.json', 'my-config.json', 'a.yaml.bak', 'yaml', 'main.tf.tmpl', 'Kustomization'];
+  for (const name of [...indexed, ...others]) {
+    const expected = indexed.includes(name);
+    expect([name, isIndexable(`${folder}/${name}`), isIndexedName(`${folder}/${name}`), isIndexedName(name)]).toEqual([
+      name,
+      expected,
+      expected,
+      expected,
+    ]);
+  }
+});
 
 describe('a folder with too many files', () => {
   test('is indexed from the top, by name, in any order of listing', () => {

@@ -12,9 +12,7 @@ export interface Host {
    * @param folders of the workspace, starting with the one that contains the URI. With all links resolved, the file must be in one of them
    */
   readFile(uri: string, folders: readonly string[]): Promise<string | undefined>;
-  /**
-   * The YAML files below a folder, unordered, up to a limit; links are not followed. Without this function, only open files are known.
-   */
+  /** The files below a folder that are indexed, unordered, up to a limit; links are not followed. Without this function, only open files are known. */
   listFiles?(folder: string, limit: number, folders: readonly string[]): Promise<readonly string[]>;
   /** Does work that reads many files, so that reading them is faster. */
   inBulk?<T>(work: () => Promise<T>): Promise<T>;

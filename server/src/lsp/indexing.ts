@@ -281,14 +281,3 @@ export function createIndexing(
     totalAround: (uri) => Math.max(0, ...shares.filter(({ folder }) => isBelow(folder, uri)).map(({ total }) => total)),
   };
 }
-
-/** Globs of the files that the client watches. `Kustomization` is a valid name without an extension. */
-export const watchedFiles = [
-  '**/*.yaml',
-  '**/*.yml',
-  '**/Kustomization',
-  '**/*.tf',
-  '**/*.tfvars',
-  '**/*.tfvars.json',
-  '**/*.hcl',
-] as const;

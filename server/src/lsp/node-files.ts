@@ -5,7 +5,7 @@ import type { Host } from './confined-host.ts';
 import { type LimitedWork, limitWork } from './limited-work.ts';
 import { createBulkReader, type StartReader } from './node-bulk.ts';
 import { type FileCalls, isOfSystem, readInside } from './node-reading.ts';
-import { excludedFolderNames } from './protocol.ts';
+import { excludedFolderNames, isIndexedName } from './protocol.ts';
 
 /** The files on this machine's disk. */
 export interface LocalFiles
@@ -48,11 +48,7 @@ export function localFiles(startReader?: StartReader): LocalFiles {
           const name = path.join(here, entry.name);
           if (entry.isDirectory() && !excludedFolderNames.includes(entry.name) && pending.length < maxFolders)
             pending.push(name);
-          else if (
-            entry.isFile() &&
-            /\.(?:ya?ml|tf|tfvars|tfvars\.json|hcl)$|^config\.json$/.test(entry.name) &&
-            files.length < limit
-          )
+          else if (entry.isFile() && isIndexedName(entry.name) && files.length < limit)
             files.push(pathToFileURL(name).href);
         }
       }

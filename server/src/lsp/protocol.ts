@@ -6,6 +6,15 @@ import type { Position, Range, WorkspaceEdit } from 'vscode-languageserver';
 /** Folders with third-party files or without manifests. */
 export const excludedFolderNames: readonly string[] = ['node_modules', '.git', '.venv', '.terraform', '.cache'];
 
+/** The files that are listed and indexed, as names with a wildcard: manifests, files of Terraform and the shapes of models. */
+export const indexedNames = ['*.yaml', '*.yml', '*.tf', '*.tfvars', '*.tfvars.json', '*.hcl', 'config.json'] as const;
+
+/** Whether a path or URI ends with such a name. */
+export function isIndexedName(path: string): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return indexedNames.some((one) => (one.startsWith('*') ? name.endsWith(one.slice(1)) : name === one));
+}
+
 /** Larger files are not read: no manifest has that size. */
 export const maxFileBytes = 5_000_000;
 
@@ -98,7 +107,7 @@ export const methods = {
   pricesChanged: 'gpulint/pricesChanged',
   /** Server to client: the text of a file to which the server has no access. */
   readFile: 'gpulint/readFile',
-  /** Server to client: the YAML files below a folder to which the server has no access. */
+  /** Server to client: the files below a folder to which the server has no access, if `isIndexedName`. */
   listFiles: 'gpulint/listFiles',
   /** Server to client: the text of a file in the last commit. */
   baseText: 'gpulint/baseText',

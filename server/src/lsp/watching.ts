@@ -3,18 +3,17 @@ import { configName, isWithin, normalizeUri } from '../config/places.ts';
 import { maxListed } from '../config/schema.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { guarded, type Log } from './guard.ts';
-import { watchedFiles } from './indexing.ts';
 import { DidChangeWatchedFilesNotification, FileChangeType, WatchKind } from './library.ts';
-import { isExcluded } from './protocol.ts';
+import { indexedNames, isExcluded, isIndexedName } from './protocol.ts';
 
 /** Makes the client watch the manifests and configs of the workspace. */
 export function watchFiles(connection: Connection, log: Log): void {
   void guarded(log, 'registerCapability', () =>
     connection.client.register(DidChangeWatchedFilesNotification.type, {
       watchers: [
-        // Kustomizations can name JSON files, and charts have named templates.
-        ...[`**/${configName}`, ...watchedFiles, '**/*.json', '**/_helpers.tpl'].map((globPattern) => ({
-          globPattern,
+        // `Kustomization` is a valid name without an extension. Kustomizations can name JSON files, and charts have named templates.
+        ...[configName, ...indexedNames, 'Kustomization', '*.json', '_helpers.tpl'].map((name) => ({
+          globPattern: `**/${name}`,
         })),
         // If a folder is created or deleted, some clients report only the folder.
         { globPattern: '**', kind: WatchKind.Create | WatchKind.Delete },
@@ -36,8 +35,7 @@ export interface Changes {
 export function sortChanges(changes: readonly FileEvent[]): Changes {
   const files = new Map<string, FileEvent>();
   const others = changes.filter((change) => {
-    if (/\.(?:ya?ml|tf|tfvars|tfvars\.json|hcl)$|\/(?:Kustomization|config\.json)$/.test(change.uri))
-      files.set(normalizeUri(change.uri), change);
+    if (isIndexedName(change.uri) || change.uri.endsWith('/Kustomization')) files.set(normalizeUri(change.uri), change);
     else return !isExcluded(change.uri);
     return false;
   });
