@@ -35,6 +35,10 @@ describe('after an error of syntax', () => {
     ['a:\n  siz\n  b:\n    c: 1\n', '{a: {b: {c: 1} …} …}'],
     ['a:\n  b: 1\n\tc: 2\n  d: {e: 1}\n', '{a: {b: 1, d: {e: 1} …}}'],
     ['a:\n   b: 1\n  c: {d: 1}\n', '{a: {b: 1 …}}'],
+    ['a:\n   b: 1\n  c:\n    d: 1\ne:\n  f: 1\n', '{a: {c: {d: 1} …}, e: {f: 1}}'],
+    // A line that agrees with others is not the one that is too deep.
+    ['a:\n  b: 1\n  c: 2\n d:\n  e: 1\nf: 1\n', '{a: {b: 1, c: 2 …}, d: {e: 1}, f: 1 …}'],
+    ['a:\n  b: 1\n d:\n  e: 1\nf: 1\n', '{a: {b: 1 …}, d: {e: 1}, f: 1 …}'],
     // Lines below would belong to another key.
     ['a:\n  b\n    c: 1\nd: 1\n', '{a: {b c: 1 …}, d: 1 …}'],
     ['a:\n  b\n  - c: 1\nd: 1\n', '{a: {b - c: 1 …}, d: 1 …}'],

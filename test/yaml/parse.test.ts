@@ -154,6 +154,10 @@ describe('one problem for one fault, at its place', () => {
   test.each([
     ['a:\n\tb: 1\n', '2:1 Tab in the indentation; use spaces [\t]'],
     ['a:\n  b: 1\n c: 2\n', '3:2 The indentation matches no line above; align the line with the lines around it [c:]'],
+    [
+      'a:\n  b: 1\n  c: 2\n d:\n  e: 1\nf: 1\n',
+      '4:2 The indentation matches no line above; align the line with the lines around it [d:]',
+    ],
     ['a: "x\nb: 1\nc: 2\n', '1:4 Unclosed quote; add the closing quote ["x]'],
     ["a: 'x\n", "1:4 Unclosed quote; add the closing quote ['x]"],
     [

@@ -47,10 +47,18 @@ export function deeperLineAbove(text: string, at: number): Span | undefined {
   const start = Math.max(text.lastIndexOf('\n', at - 1), text.lastIndexOf('\r', at - 1)) + 1;
   const above = lineAbove(text, start);
   if (above === undefined || !leaf.test(above.text) || indentOf(above.text) <= at - start) return undefined;
-  // As the first line of a block, it may be where it belongs, and its key is not, unless it is only a space too far.
+  // A line above it in its block has the same column, and does not lie. A first line may be where it belongs, and its key is not, unless it is only a
+  // space too far for a column that other lines have too.
   const isFirst = lineAbove(text, above.start)?.text.endsWith(':') === true;
-  if (isFirst && indentOf(above.text) > at - start + 1) return undefined;
+  if (!isFirst || indentOf(above.text) > at - start + 1 || !isUsed(text, start, at - start)) return undefined;
   return { start: above.start + indentOf(above.text), end: above.start + above.text.length };
+}
+
+/** Whether the keys of other lines than this one begin at its column. */
+function isUsed(text: string, line: number, column: number): boolean {
+  const end = text.indexOf('\n', line);
+  const other = new RegExp(`^ {${column}}[^\\s#-]`, 'm');
+  return other.test(text.slice(0, line)) || (end !== -1 && other.test(text.slice(end + 1)));
 }
 
 const maxLine = 1000;
