@@ -165,6 +165,13 @@ describe('one problem for one fault, at its place', () => {
       '5:1 This line is indented less than the text block above and ends it; indent it like the lines of the block [import os]',
     ],
     ['a:\n  b: |\n    run\n  image x/y:1\nc: 2\n', '4:3 Missing colon after this key [image x/y:1]'],
+    // A variable that only its renderer reads is not the error.
+    [
+      `a: {b: \${X}, c: 1}\nd:\n  e: 1\n f: 2\n`,
+      '4:2 The indentation matches no line above; align the line with the lines around it [f:]',
+    ],
+    [`a: {b: \${X}, c: 1}\nd: {e: \${Y}\nf: 1\n`, '2:4 Unclosed bracket; add the closing } [{]'],
+    [`a: {b: \${X}}\nc: "d" e\n`, '2:8 Unexpected text after the value; quote the whole value or move it [e]'],
     ['a: [1, 2\nb: 3\n', '1:4 Unclosed bracket; add the closing ] [[]'],
     ['a: {x: 1\nb: 3\n', '1:4 Unclosed bracket; add the closing } [{]'],
     ['a: 1\ncolor:red\nb: 2\n', '2:1 A space is missing after the colon; add it, or quote the text [color:red]'],

@@ -112,7 +112,18 @@ function readPlain(text: string, base: number): YamlDocument {
     // lines are tried second, because in a script such a line is text.
     for (const maskOf of omits ? [maskStandIns] : [maskVariables, maskStandIns]) {
       const mask = maskOf(text);
-      if (mask !== undefined && compose(mask.text).errors.length === 0) return readTemplate(text, base, mask);
+      if (mask === undefined) continue;
+      const filled = compose(mask.text);
+      if (filled.errors.length === 0) return readTemplate(text, base, mask);
+      // The variable is not the error, but hides it.
+      const invalid = firstProblem(filled.errors, mask.text);
+      if (invalid !== undefined && isVariable(mask, firstProblem(read.errors, text))) {
+        const { root, problems, skipped } = convertTree(filled.tree, text, mask);
+        if (skipped !== null) return unread(text, base, skipped);
+        if (root) markIncomplete(root, mask);
+        const kept = [...problemsBefore(invalid, problems), invalid];
+        return { base, text, root, comments: filled.comments, problems: kept, template: false, skipped: null };
+      }
     }
   }
   const whole = withoutBrokenValues(text, read);
@@ -132,6 +143,11 @@ function readPlain(text: string, base: number): YamlDocument {
   const certain = first && !repeatsIndent(before, first) ? [...before, first] : before;
   const kept = first ? certain : [...problems, ...streamProblems(text)];
   return { base, text, root, comments: read.comments, problems: kept, template: false, skipped: null };
+}
+
+function isVariable({ actions }: Mask, problem: YamlProblem | undefined): boolean {
+  const at = problem?.span.start ?? -1;
+  return actions.some(({ span }) => at >= span.start && at < span.end);
 }
 
 /** The document without the values that are errors, if the rest of it is valid. */
