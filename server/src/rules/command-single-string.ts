@@ -325,7 +325,8 @@ const programs = wordSet(
 /** Undefined for lines with quotes, expansions or operators, which need a shell. */
 function split(document: YamlDocument, item: Cursor, words: readonly string[]): Fix | undefined {
   const [first = '', ...others] = words;
-  if (words.some((word) => /["'`$&|;<>(){}*?~#\\]/.test(word))) return undefined;
+  // A dash may be that of the next item, whose line was joined to this one.
+  if (words.some((word) => word === '-' || /["'`$&|;<>(){}*?~#\\]/.test(word))) return undefined;
   return fix(
     'Split into one item per word',
     'safe',
