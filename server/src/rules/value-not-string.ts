@@ -225,8 +225,10 @@ function subjectOf({ at, field, holder }: ApiProblem): string {
   return `${mapNames[field] ?? field} ${key}`;
 }
 
-/** As text, -1 and .inf are not the value of a label. */
-function mayBeQuoted({ field }: ApiProblem, text: string): boolean {
+/** As text, -1 and .inf are not the value of a label, and `No`, the start of NoSchedule, is not an effect. */
+function mayBeQuoted({ field, type }: ApiProblem, text: string): boolean {
+  if (type?.form === 'enum') return type.values.includes(text);
+  if (field === 'effect') return false;
   return (
     !/^(?:labels|matchLabels|nodeLabels|nodeSelector)$/.test(field) || /^[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?$/.test(text)
   );
