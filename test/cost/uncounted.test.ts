@@ -75,3 +75,21 @@ spec:
     'Number of devices unknown: a template sets it to {{ .Values.gpus }} (nvidia.com/gpu)',
   ]);
 });
+
+test('a count that an alias without its anchor sets has no text to show', () => {
+  const text = `apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  containers:
+    - name: main
+      resources:
+        limits:
+          nvidia.com/gpu: *none
+`;
+  const [document] = analyse(text).documents;
+  const results = document?.workloads.map((workload) => document.costOf(workload));
+  expect(results?.map(({ unknown }) => unknown && noEstimateWords(unknown))).toEqual([
+    'Number of devices unknown (nvidia.com/gpu)',
+  ]);
+});

@@ -48,6 +48,9 @@ describe('insertKey', () => {
     ['{"limits": {}}', '{"limits": {"gpu": 1}}'],
     ['{\n  "limits": {\n    "a": 1\n  }\n}\n', '{\n  "limits": {\n    "a": 1,\n    "gpu": 1\n  }\n}\n'],
     ['limits:\n    a: 1', 'limits:\n    a: 1\n    gpu: 1'],
+    // In a text with both line endings, that of the lines around it.
+    ['x: 1\r\nlimits:\n  a: 1\ny: 1\n', 'x: 1\r\nlimits:\n  a: 1\n  gpu: 1\ny: 1\n'],
+    ['x: 1\nlimits:\r\n  a: 1\r\n', 'x: 1\nlimits:\r\n  a: 1\r\n  gpu: 1\r\n'],
     ['limits:\n  a: |\n    x\n\nb: 1\n', 'limits:\n  a: |\n    x\n  gpu: 1\n\nb: 1\n'],
   ])('%j', (text, expected) => {
     expect(edited(text, gpu)).toBe(expected);

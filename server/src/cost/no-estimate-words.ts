@@ -102,6 +102,8 @@ function nounFor(requested: RequestedResource, otherwise = 'Accelerator'): strin
 function countWords(noun: string, set: UnknownCount | undefined): string {
   switch (set?.by) {
     case 'template':
+      // An alias without its anchor has no text.
+      if (set.text === '') return `Number of ${noun} unknown`;
       return `Number of ${noun} unknown: a template sets it to ${shorten(set.text, 40)}`;
     case 'nodes':
       return `Number of ${noun} unknown: a DaemonSet runs one on each matching node`;

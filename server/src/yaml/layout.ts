@@ -191,8 +191,20 @@ export function styleAt(doc: YamlDocument, cursor: Cursor): WritingStyle {
     found.dash ??= whole.dash;
   }
   const step = found.step ?? 2;
-  const eol = doc.text.charAt(doc.text.indexOf('\n') - 1) === '\r' ? '\r\n' : '\n';
-  return { eol, step, dash: found.dash ?? step, quote: marksOf(doc).quote, literal: false };
+  return {
+    eol: eolAt(doc.text, cursor.node.span.start),
+    step,
+    dash: found.dash ?? step,
+    quote: marksOf(doc).quote,
+    literal: false,
+  };
+}
+
+/** How the line of a place ends, or the one above the last line. */
+function eolAt(text: string, at: number): WritingStyle['eol'] {
+  const below = text.indexOf('\n', at);
+  const end = below === -1 ? text.lastIndexOf('\n') : below;
+  return text.charAt(end - 1) === '\r' ? '\r\n' : '\n';
 }
 
 interface FoundStyle {
