@@ -314,7 +314,7 @@ kind: ComputeClass
 metadata: {name: some}
 spec:
   priorities:
-    - {machineType: a3-highgpu-8g, reservations: {affinity: AnyBestEffort}}
+    - {machineType: a3-highgpu-8g, reservations: {affinity: Specific, specific: [{name: h100}]}}
     - {machineType: a3-megagpu-8g, flexStart: {enabled: true}}
     - {machineType: a3-highgpu-8g, spot: true}
     - {machineType: a3-highgpu-8g}

@@ -262,7 +262,7 @@ function nodesOfPriority(priority: Cursor, config: Cursor | undefined): readonly
     [machineChips, value('tpu', 'count')],
     ['cloud.google.com/gke-spot', value('spot')],
     ['cloud.google.com/gke-flex-start', value('flexStart', 'enabled')],
-    ['cloud.google.com/reservation-name', getIn(priority, 'reservations') === undefined ? undefined : 'any'],
+    ['cloud.google.com/reservation-name', needsReservation(priority) ? 'any' : undefined],
   ] as const;
   return [
     [
@@ -271,6 +271,16 @@ function nodesOfPriority(priority: Cursor, config: Cursor | undefined): readonly
       ...computeClassDisk(priority),
     ],
   ];
+}
+
+/**
+ * Whether a priority adds nodes in reservations only. Without room there, `AnyBestEffort` adds nodes on demand, and `None` always does:
+ * https://docs.cloud.google.com/kubernetes-engine/docs/how-to/consuming-reservations
+ */
+function needsReservation(priority: Cursor): boolean {
+  const reservations = getIn(priority, 'reservations');
+  const affinity = asText(getIn(reservations, 'affinity'));
+  return reservations !== undefined && affinity !== 'AnyBestEffort' && affinity !== 'None';
 }
 
 /** The models of the nodes that a priority of a compute class adds; none for nodes without accelerators. */
