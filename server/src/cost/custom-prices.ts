@@ -110,7 +110,8 @@ export function ownPodPrice(
   if (gpu !== undefined) return { kind: 'gpu', name, hourly: gpu, share: devices };
   const rates = pricing === 'spot' ? prices.rates?.spot : prices.rates?.onDemand;
   if (rates) {
-    const hourly = rates.gpu * devices + rates.cpu * needs.cpu + rates.memoryGiB * needs.memoryGiB;
+    const host = rates.cpu * needs.cpu + rates.memoryGiB * needs.memoryGiB;
+    const hourly = rates.gpu * devices + host * (needs.ofHost?.part ?? 1);
     return { kind: 'rates', name: 'GPU, CPU and memory', hourly, share: 1 };
   }
   const machine = pricing === 'on-demand' && provider === null ? prices.onPrem[model] : undefined;

@@ -8,6 +8,7 @@ import { noNeeds, type Placement, type PodAccelerator, type PodSet, type Workloa
 import { alternativesOf } from './alternatives.ts';
 import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices } from './custom-prices.ts';
+import { withPartOfHost } from './host-part.ts';
 import { ends, shareOfHost, spotElsewhere, stranded } from './machine-notes.ts';
 import { HOURS_PER_MONTH } from './money.ts';
 import type { NoEstimate } from './no-estimate.ts';
@@ -133,7 +134,9 @@ function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | NoEstimate
   const counted = countedPods(podSet);
   if (counted === null) return { kind: 'podsUnknown', podSet: name };
   const pods = billedPods(podSet, counted);
-  const costs = acceleratorsOf(podSet).map((accelerator) => priceOfDevices(podSet, accelerator, prices));
+  const costs = acceleratorsOf(podSet).map((accelerator, _, all) =>
+    priceOfDevices(withPartOfHost(podSet, accelerator, all), accelerator, prices),
+  );
   const failed = costs.find(isUnknown);
   // No pods cost nothing on any card.
   if (failed?.kind === 'modelUnknown' && counted.max === 0)

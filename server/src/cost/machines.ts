@@ -84,7 +84,7 @@ export function coversPod({ provider, gpu }: Offer, devices: number, needs: PodN
  */
 export function shareOf(
   devices: number,
-  { cpu, memoryGiB, efa }: PodNeeds,
+  { cpu, memoryGiB, efa, ofHost: { part, least } = { part: 1, least: devices } }: PodNeeds,
   machine: MachineShape,
   cards: number,
 ): number {
@@ -95,5 +95,5 @@ export function shareOf(
     efa / (adapters ?? Infinity),
   );
   // The next pod needs only a part of a shared device.
-  return ofHost > 1 - Math.min(1, devices) / cards ? 1 : Math.max(devices / cards, ofHost);
+  return ofHost > 1 - Math.min(1, least) / cards ? part : Math.max(devices / cards, part * ofHost);
 }

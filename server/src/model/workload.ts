@@ -124,6 +124,8 @@ export interface PodNeeds {
   readonly storageGiB: number;
   /** Its parts of cards are on so many different cards. */
   readonly cards?: number;
+  /** The part of its CPU, memory and adapters that counts for some of its devices, and the least that a kind of them takes; all if absent. */
+  readonly ofHost?: { readonly part: number; readonly least: number };
 }
 
 export const noNeeds: PodNeeds = { cpu: 0, memoryGiB: 0, efa: 0, storageGiB: 0 };
