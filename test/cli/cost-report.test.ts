@@ -115,3 +115,43 @@ test('a page and a table of values show a change', async () => {
   expect(html).toContain('=&#60;script&#62;</bdi> <small>new</small>');
   expect(html).not.toContain('<script');
 });
+
+describe('an amount that is not quite what it seems', () => {
+  // A g6.xlarge is not sold in eu-west-1; a service of Knative has no upper bound: 1.006 each.
+  const manifests = `apiVersion: v1
+kind: Pod
+metadata: {name: elsewhere}
+spec:
+  nodeSelector: {node.kubernetes.io/instance-type: g6.xlarge, topology.kubernetes.io/region: eu-west-1}
+  containers: [{name: main, image: "registry.example.com/app:1", resources: {limits: {nvidia.com/gpu: 1}}}]
+---
+apiVersion: serving.knative.dev/v1
+kind: Service
+metadata: {name: open}
+spec:
+  template:
+    metadata: {annotations: {autoscaling.knative.dev/min-scale: "2"}}
+    spec:
+      nodeSelector: {node.kubernetes.io/instance-type: g5.xlarge}
+      containers: [{image: "registry.example.com/app:1", resources: {limits: {nvidia.com/gpu: 1}}}]
+`;
+  const run = async (...args: readonly string[]): Promise<string> =>
+    (await runCli([...args, '--no-color', '-'], { input: manifests })).stdout;
+
+  test('says so in all formats', async () => {
+    const words = 'in us-east-1, eu-west-1 unknown';
+    expect(await run('cost')).toContain(`$0.80/h ${words}\n`);
+    expect(await run('cost', '--format', 'markdown')).toContain(` | $0.80 (${words}) | `);
+    expect(await run('cost', '--format', 'html')).toContain(`Price: <bdi>${words}</bdi>`);
+    const [pod] = parse<Record<string, string>>(await run('cost', '--format', 'csv'), { columns: true });
+    expect([pod?.hourly_usd_max, pod?.caveat]).toEqual(['0.8048', words]);
+    const json: CostJson = JSON.parse(await run('cost', '--format', 'json'));
+    expect(json.workloads.map(({ after }) => after?.caveat)).toEqual([words, null]);
+  });
+
+  test('has no upper end without a bound of pods', async () => {
+    const [, service] = parse<Record<string, string>>(await run('cost', '--format', 'csv'), { columns: true });
+    expect([service?.hourly_usd_min, service?.hourly_usd_max, service?.monthly_usd_max]).toEqual(['2.012', '', '']);
+    expect(await run('check')).toContain('3 GPUs or more, from $2.82/h: ');
+  });
+});

@@ -16,6 +16,7 @@ const some: ReportedCost = {
   providers: ['AWS'],
   capacity: 'unknown',
   hourly: { min: 1, max: 1 },
+  caveat: null,
   isOpen: false,
   monthly: { min: 730, max: 730 },
   run: null,

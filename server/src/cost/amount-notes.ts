@@ -9,9 +9,13 @@ import type { CostEstimate } from './types.ts';
 /** What an amount alone would hide: `, spot price unknown`, ` (node p5.48xlarge $55.04/h)`, ` (0 pods; $55.04/h on demand per pod)`. Empty if it says all. */
 export function amountNotes(cost: CostEstimate, workload: Workload): string {
   if (runsNoPods(workload)) return ` (${noPodsWords(cost)})`;
-  const hidden = cost.assumptions.map((one) => caveat(one, workload)).find((one) => one !== undefined);
   const node = nodeWords(cost);
-  return `${hidden ?? ''}${node === undefined ? '' : ` (${node})`}`;
+  return `${amountCaveat(cost, workload)}${node === undefined ? '' : ` (${node})`}`;
+}
+
+/** The part of the notes that says what the amount is not: `, spot price unknown`, ` in us-east-1, eu-west-1 unknown`. */
+export function amountCaveat(cost: CostEstimate, workload: Workload): string {
+  return cost.assumptions.map((one) => caveat(one, workload)).find((one) => one !== undefined) ?? '';
 }
 
 /** Whether the workload requests accelerators, but all of its pods that do are scaled to 0. */

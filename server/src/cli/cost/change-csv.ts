@@ -1,6 +1,6 @@
 import { type CostChange, increaseOf, isChanged } from '../../features/cost/cost-changes.ts';
 import { workloadName } from '../../features/cost-report/charts.ts';
-import { type Cell, csvLine, end } from '../../features/cost-report/csv.ts';
+import { type Cell, csvLine, end, top } from '../../features/cost-report/csv.ts';
 import type { CostReport } from './cost.ts';
 import type { WorkloadCost } from './workload-costs.ts';
 
@@ -20,9 +20,9 @@ const columns: readonly (readonly [string, (change: Shown) => Cell])[] = [
   ['gpus_after_min', ({ after }) => after?.gpus.min ?? null],
   ['gpus_after_max', ({ after }) => after?.gpus.max ?? null],
   ['hourly_usd_before_min', ({ before }) => end(before?.hourly ?? null, 'min')],
-  ['hourly_usd_before_max', ({ before }) => end(before?.hourly ?? null, 'max')],
+  ['hourly_usd_before_max', ({ before }) => top(before?.hourly ?? null, before?.isOpen ?? false)],
   ['hourly_usd_after_min', ({ after }) => end(after?.hourly ?? null, 'min')],
-  ['hourly_usd_after_max', ({ after }) => end(after?.hourly ?? null, 'max')],
+  ['hourly_usd_after_max', ({ after }) => top(after?.hourly ?? null, after?.isOpen ?? false)],
   ['increase_usd_min', (change) => end(increaseOf(change), 'min')],
   ['increase_usd_max', (change) => end(increaseOf(change), 'max')],
   ['no_price_because', ({ before, after }) => after?.problem ?? before?.problem ?? null],

@@ -38,6 +38,11 @@ const state = z
       .optional()
       .describe('The names of the GPU models; empty if unknown. Absent with a base.'),
     providers: z.array(z.string()).readonly().optional().describe('Whose prices apply. Absent with a base.'),
+    caveat: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('What the amount is not: "spot price unknown". Absent with a base.'),
   })
   .nullable();
 

@@ -1,5 +1,5 @@
 import type { FileAnalysis } from '../../analysis.ts';
-import { notCounted, plural, roundedCount } from '../../cost/money.ts';
+import { fromWords, notCounted, plural, roundedCount } from '../../cost/money.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import { rangedWords } from '../../cost/possible-cost-words.ts';
@@ -146,7 +146,8 @@ export function renderSummary(
   const unpriced = without.filter((one) => countedCost(one).possibleHourly === null).length;
   if (summary.hourly.max > 0 || summary.ranged !== undefined) {
     const missing = unpriced === 0 ? '' : ` and ${unpriced} without a price`;
-    seen.push(`${rangedWords(summary.hourly, summary.ranged)}${missing}`);
+    const unbounded = workloads.some((one) => countedCost(one).isOpen);
+    seen.push(`${rangedWords(summary.hourly, summary.ranged, (sum) => fromWords(sum, unbounded))}${missing}`);
   }
   const findings = files.flatMap((file) => file.findings);
   const found = severities.flatMap((severity) => {

@@ -20,10 +20,10 @@ const columns: readonly (readonly [string, (row: ReportedCost) => Cell])[] = [
   ['provider', ({ providers }) => providers.join(', ')],
   ['capacity', ({ capacity }) => (capacity === 'unknown' ? null : capacity)],
   ['hourly_usd_min', ({ hourly }) => end(hourly, 'min')],
-  ['hourly_usd_max', ({ hourly }) => end(hourly, 'max')],
+  ['hourly_usd_max', ({ hourly, isOpen }) => top(hourly, isOpen)],
   ['idle_hourly_usd', ({ idleHourly }) => amount(idleHourly)],
   ['monthly_usd_min', ({ monthly }) => end(monthly, 'min')],
-  ['monthly_usd_max', ({ monthly }) => end(monthly, 'max')],
+  ['monthly_usd_max', ({ monthly, isOpen }) => top(monthly, isOpen)],
   ['no_price_because', ({ problem }) => problem],
   // Without a named card: from the cheapest card to the most expensive one. Not part of any sum.
   ['possible_hourly_usd_min', ({ possibleHourly }) => end(possibleHourly, 'min')],
@@ -31,6 +31,7 @@ const columns: readonly (readonly [string, (row: ReportedCost) => Cell])[] = [
   // Of a DaemonSet, whose number of nodes is unknown. Not part of any sum.
   ['node_hourly_usd_min', ({ nodeHourly }) => end(nodeHourly, 'min')],
   ['node_hourly_usd_max', ({ nodeHourly }) => end(nodeHourly, 'max')],
+  ['caveat', ({ caveat }) => caveat],
 ];
 
 /**
@@ -60,6 +61,11 @@ const formula = /^[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20|%]|^[\t\r\n]/u
 /** One end of a range of US dollars, to a hundredth of a cent. */
 export function end(range: Range | null, side: 'min' | 'max'): number | null {
   return range === null ? null : amount(range[side]);
+}
+
+/** The upper end; of pods without a known bound, there is none. */
+export function top(range: Range | null, isOpen: boolean): number | null {
+  return isOpen ? null : end(range, 'max');
 }
 
 /** To a hundredth of a cent. */

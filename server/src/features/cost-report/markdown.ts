@@ -33,7 +33,8 @@ export function* renderMarkdown(
     yield `\n| Workload | ${names.join(' | ')} | File |\n| :--- |${columns.map(({ number }) => (number ? ' ---: |' : ' :--- |')).join('')} :--- |\n`;
   }
   for (const one of rows.slice(0, maxRows)) {
-    const cells = columns.map(({ value }) => value(one) ?? '');
+    const note = one.caveat === null ? '' : ` (${one.caveat})`;
+    const cells = columns.map(({ title: name, value }) => `${value(one) ?? ''}${name === '$/h' ? note : ''}`);
     yield row([workloadName(one), ...cells, `${one.path}:${one.line}`]);
   }
   if (rows.length > maxRows) yield `\n… and ${plural(rows.length - maxRows, 'more workload')}\n`;

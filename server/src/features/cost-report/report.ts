@@ -39,6 +39,7 @@ export interface ReportedCost
       | 'providers'
       | 'capacity'
       | 'hourly'
+      | 'caveat'
       | 'isOpen'
       | 'monthly'
       | 'run'

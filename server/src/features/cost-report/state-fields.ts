@@ -15,7 +15,7 @@ export const stateFields = [
 ] as const;
 
 /** Those of a report of one state. */
-export const rowFields = [...stateFields, 'run', 'team', 'cards', 'providers'] as const;
+export const rowFields = [...stateFields, 'run', 'team', 'cards', 'providers', 'caveat'] as const;
 
 /** The named fields of a record, in their order: a row has more than a reader should see. */
 export function pick<T, K extends keyof T & string>(record: T, fields: readonly K[]): Pick<T, K> {

@@ -103,10 +103,11 @@ function bodyRow<Row extends ReportedCost>(
   shown: readonly Column[],
   links: Pick<Links<Row>, 'toPlace'>,
 ): string {
-  const { hourly, monthly, idleHourly, gpus, problem } = row;
+  const { hourly, monthly, idleHourly, gpus, problem, caveat } = row;
   const ends = [gpus.min ?? 0, gpus.max ?? gpus.min ?? 0, hourly?.min ?? 0, hourly?.max ?? 0];
   const amounts = [...ends, idleHourly ?? 0, monthly?.min ?? 0, monthly?.max ?? 0];
-  const reason = problem === null ? '' : `<span class="reason">No price: ${isolated(problem)}</span>`;
+  const [label, words] = problem === null ? ['Price', caveat] : ['No price', problem];
+  const reason = words === null ? '' : `<span class="reason">${label}: ${isolated(words)}</span>`;
   const cells = shown.map(({ title, value, number, key }) => {
     const text = value(row);
     const sortKey = key === undefined ? '' : ` data-key="${key(row) ?? ''}"`;

@@ -1,6 +1,6 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import { gpus, providerName } from '../../catalog/index.ts';
-import { amountNotes } from '../../cost/amount-notes.ts';
+import { amountCaveat, amountNotes } from '../../cost/amount-notes.ts';
 import { type Budget, covers } from '../../cost/budget.ts';
 import { gpusOf } from '../../cost/estimate.ts';
 import { formatHourly, fromWords } from '../../cost/money.ts';
@@ -46,6 +46,8 @@ export interface CostRow {
   readonly hourly: Range | null;
   /** What the amount alone would hide: ` (node p5.48xlarge $55.04/h)`. */
   readonly amountNotes: string;
+  /** What the amount is not: `spot price unknown`, `in us-east-1, eu-west-1 unknown`; null if it is what it seems. */
+  readonly caveat: string | null;
   /** The number of pods has no known bound: the ceiling of `hourly` counts fewer than may run. */
   readonly isOpen: boolean;
   /** 730 hours, or the runs of a schedule; null for a workload that ends if they are unknown, and without a price. */
@@ -138,6 +140,7 @@ export function costRow(
     hourly: cost?.hourly ?? null,
     amountNotes:
       cost === null ? '' : `${cost.isOpen ? ', maximum number of pods unknown' : ''}${amountNotes(cost, workload)}`,
+    caveat: (cost && amountCaveat(cost, workload).replace(/^,? /, '')) || null,
     isOpen: cost?.isOpen ?? false,
     monthly: cost && monthOf(cost),
     run: (cost && !cost.isOpen && scheduleWords(cost)) || null,

@@ -1,4 +1,4 @@
-import { formatCount, formatDollars, formatHourly, fromWords, plural, roundedCount } from '../../cost/money.ts';
+import { formatCount, formatDollars, fromWords, plural, roundedCount } from '../../cost/money.ts';
 import { type RangedTotal, rangedWords } from '../../cost/possible-cost-words.ts';
 import { sumOf } from '../../cost/range.ts';
 import type { Range } from '../../cost/types.ts';
@@ -76,7 +76,9 @@ export function monthTotal({ workloads, unpriced, monthly, isOpen, ending }: Cos
 export function totalAndRange(total: CostTotal): string {
   const month = monthTotal(total);
   const exact = `${hourlyTotal(total)}${month === undefined ? '' : ` (${month})`}`;
-  return rangedWords(total.hourly, total.ranged, (sum) => (sum === total.hourly ? exact : formatHourly(sum)));
+  return rangedWords(total.hourly, total.ranged, (sum) =>
+    sum === total.hourly ? exact : fromWords(sum, total.isOpen),
+  );
 }
 
 /** A sum of devices. */
