@@ -36,7 +36,7 @@ export function poolTaints(
   const landing = crossReferences.landingOf(wantedLabels(selectors), selectors.length === 0 && !hasAffinity(pod));
   if (landing === undefined || landing.isElsewhere) return [{ whose: '', taints: [], siblingFolder: false }];
   const taints = withoutTolerated(landing.taints, landing.toleratesRequested, podSet);
-  return [{ whose: describe(landing), taints, siblingFolder: landing.siblingFolder }];
+  return [{ whose: describePools(landing), taints, siblingFolder: landing.siblingFolder }];
 }
 
 /** The pools of the connected cluster that offer what a pod requests and have the labels that it selects. */
@@ -68,7 +68,7 @@ function hasAffinity(pod: PodSet['pod']): boolean {
 }
 
 /** `ClusterConfig train (infra/cluster.yaml)`, `NodePool gpu and 2 more`. */
-function describe({ first: { kind, name, file }, others }: Landing): string {
+export function describePools({ first: { kind, name, file }, others }: Landing): string {
   if (others > 0) return `${kind} ${shorten(name, 24)} and ${others} more`;
   return `${kind} ${shorten(name, 24)}${file === null ? '' : ` (${shorten(file, 30)})`}`;
 }

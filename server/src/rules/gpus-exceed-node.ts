@@ -2,6 +2,7 @@ import { gpus, knownAccelerator, maxGpusPerInstance } from '../catalog/index.ts'
 import { plural } from '../cost/money.ts';
 import { tpuSlice } from '../cost/tpu-slices.ts';
 import { largestNode } from '../evidence/largest-node.ts';
+import { type PoolMachines, poolMachinesOf } from '../evidence/pool-machines.ts';
 import { livePoolsOf } from '../evidence/pool-taints.ts';
 import { clusterWords } from '../model/nodes-of-others.ts';
 import { resourceName } from '../model/requested-resource.ts';
@@ -51,9 +52,12 @@ import { defineRule } from './rule.ts';
  *           nvidia.com/gpu: 8
  * ```
  *
+ * If a pod selects the labels of a node pool in the same project, the machines that this pool adds count. That is a warning, since another pool may have the
+ * same labels.
+ *
  * ## When it is silent
  *
- * If no instance type, count or model is selected. A model alone gives only a hint, and none for 10, 16 and 20 GPUs, which some servers have. It gives a warning
+ * If no instance type, count, model or such pool is selected. A model alone gives only a hint, and none for 10, 16 and 20 GPUs, which some servers have. It gives a warning
  * if the GPU is a part of its machine's only chip, such as GB10 in DGX Spark.
  * If the catalog has no sourced count for the instance type, and if the selected nodes share or partition their GPUs.
  *
@@ -61,6 +65,7 @@ import { defineRule } from './rule.ts';
  *
  * - [Amazon EC2: accelerated computing instances](https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html)
  * - [Google Compute Engine: GPU machine types](https://cloud.google.com/compute/docs/gpus)
+ * - [aws/karpenter-provider-aws#8064](https://github.com/aws/karpenter-provider-aws/issues/8064)
  * - [SkyPilot: reading the labels of GKE nodes](https://github.com/skypilot-org/skypilot/blob/master/sky/provision/kubernetes/utils.py)
  */
 export default defineRule({
@@ -89,6 +94,18 @@ export default defineRule({
         continue;
       }
       if (largest === undefined) {
+        const pool = poolMachinesOf(podSet, context.crossReferences);
+        const offered = pool === undefined ? 0 : mostOf(pool.machines, resource);
+        if (pool !== undefined && offered > 0) {
+          if (perPod > offered) {
+            context.report({
+              severity: 'warning',
+              message: `The pod requests ${perPod} ${resource}, but the machines of ${pool.whose} have at most ${offered}: the pod stays Pending`,
+              span,
+            });
+          }
+          continue;
+        }
         const most = isTpu(accelerator) ? maxChips(accelerator, podSet) : maxPerNode(accelerator);
         if (most === undefined || perPod <= most || onPremisesSizes.has(perPod)) continue;
         const name = gpus.get(accelerator.model ?? '')?.name ?? '';
@@ -110,6 +127,13 @@ export default defineRule({
     }
   },
 });
+
+/** The most devices that a machine has of a resource. */
+function mostOf(machines: PoolMachines['machines'], resource: string): number {
+  const vendor = knownAccelerator(resource)?.vendor;
+  const own = machines.filter(({ gpu }) => gpus.get(gpu ?? '')?.vendor === vendor);
+  return Math.max(0, ...own.map(({ gpuCount }) => gpuCount ?? 0));
+}
 
 /** Sizes of servers that are sold but not rented out. */
 const onPremisesSizes: ReadonlySet<number> = new Set([10, 16, 20]);

@@ -10,6 +10,7 @@ import {
 } from '../catalog/index.ts';
 import { hasNone } from '../catalog/offered-gpus.ts';
 import { oneOf } from '../catalog/word-patterns.ts';
+import { poolMachinesOf } from '../evidence/pool-machines.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { PodSet } from '../model/workload.ts';
@@ -57,6 +58,9 @@ import { defineRule } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
+ * The same applies to a node pool of the project whose labels the pod selects: `g4ad` has AMD's GPUs, `g4dn` NVIDIA's. That is a warning, since another pool
+ * may have the same labels.
+ *
  * ## When it is silent
  *
  * For unknown types, and if one of several types has such an accelerator. For tasks that may run on several clouds, for clouds other than AWS
@@ -66,6 +70,7 @@ import { defineRule } from './rule.ts';
  *
  * - [Amazon EC2: instance types](https://docs.aws.amazon.com/ec2/latest/instancetypes/instance-types.html)
  * - [Google Compute Engine: machine families](https://cloud.google.com/compute/docs/machine-resource)
+ * - [aws/karpenter-provider-aws#7754](https://github.com/aws/karpenter-provider-aws/issues/7754)
  * - [SkyPilot: the catalog of clouds and accelerators](https://github.com/skypilot-org/skypilot-catalog)
  */
 export default defineRule({
@@ -88,6 +93,22 @@ export default defineRule({
     const requested = requestOf(podSet);
     // Simulated nodes have any label and any device.
     if (requested === undefined || podSet.selectors.some(({ key }) => /kwok|simulated|fake/i.test(key))) return;
+    const [selector] = podSet.selectors;
+    const pool = poolMachinesOf(podSet, context.crossReferences);
+    const vendors = pool?.machines.map(({ gpu }) => gpus.get(gpu ?? '')?.vendor) ?? [];
+    if (
+      pool !== undefined &&
+      selector !== undefined &&
+      !vendors.some((one) => one == null || one === requested.vendor)
+    ) {
+      const [card] = pool.machines.flatMap(({ gpu }) => gpus.get(gpu ?? '') ?? []);
+      context.report({
+        severity: 'warning',
+        message: `The machines of ${pool.whose} have ${card?.name}, not ${requested.resource}: the pod stays Pending`,
+        span: spanOf(selector.at),
+      });
+      return;
+    }
     for (const { key, values } of podSet.selectors) {
       const [first] = values;
       const what = isInstanceTypeLabel(key)

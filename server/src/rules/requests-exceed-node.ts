@@ -1,6 +1,9 @@
-import { instanceType, isInstanceTypeLabel } from '../catalog/index.ts';
+import { gpus, instanceType, isInstanceTypeLabel } from '../catalog/index.ts';
 import { largestNode } from '../evidence/largest-node.ts';
+import { poolMachinesOf } from '../evidence/pool-machines.ts';
+import type { CrossReferences } from '../model/cross-references.ts';
 import { lowerQuantity } from '../model/quantity.ts';
+import { knownResource } from '../model/requested-resource.ts';
 import type { Container, PodAccelerator, PodSet, Selector } from '../model/workload.ts';
 import { type Cursor, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
@@ -51,9 +54,11 @@ import { defineRule } from './rule.ts';
  *
  * A request that is larger than the machine is an error. One of exactly its size is a warning, because a node without reservations could run it.
  *
+ * The machines of a node pool in the same project count if the pod selects its labels. That is a warning, since another pool may have the same labels.
+ *
  * ## When it is silent
  *
- * If no instance type is selected, if the catalog has no sourced size for one of them, or if it does not have the pod's devices. How much a node
+ * If no instance type and no such pool is selected, if the catalog has no sourced size for one of them, or if it does not have the pod's devices. How much a node
  * reserves is not estimated, so requests just below the size of the machine are not reported.
  *
  * ## Sources
@@ -64,12 +69,16 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'gpu-request',
   severity: 'error',
-  podSet(podSet, { workload, report }) {
-    if (workload.role === 'definition' || !hasItsDevices(podSet)) return;
+  podSet(podSet, { workload, report, crossReferences }) {
+    if (workload.role === 'definition') return;
     const { needs } = podSet.placement;
-    const machine = largestMachine(podSet.selectors);
+    const own = hasItsDevices(podSet) ? largestMachine(podSet.selectors) : undefined;
+    // Another pool may have the same labels.
+    const pool = own === undefined ? largestOfPool(podSet, crossReferences) : undefined;
+    const machine = own ?? pool;
     if (machine === undefined) return;
     const { name, vcpu, memoryGiB } = machine;
+    const has = pool === undefined ? 'has' : 'have at most';
     for (const [resource, needed, size, unit] of [
       ['cpu', needs.cpu, vcpu, 'CPU cores'],
       ['memory', needs.memoryGiB, memoryGiB, 'GiB of memory'],
@@ -78,10 +87,10 @@ export default defineRule({
       if (needed < size || at === undefined) continue;
       const more = needed > size;
       report({
-        severity: more ? 'error' : 'warning',
+        severity: more && pool === undefined ? 'error' : 'warning',
         message: more
-          ? `The pod requests ${amount(needed)} ${unit}, but ${name} has ${amount(size)}${resource === 'memory' ? ' GiB' : ''}: the pod stays Pending`
-          : `The pod requests ${amount(needed)} ${unit}, all that ${name} has: the system reserves some of it, so the pod stays Pending`,
+          ? `The pod requests ${amount(needed)} ${unit}, but ${name} ${has} ${amount(size)}${resource === 'memory' ? ' GiB' : ''}: the pod stays Pending`
+          : `The pod requests ${amount(needed)} ${unit}, all that ${name} ${pool === undefined ? 'has' : 'have'}: the system reserves some of it, so the pod stays Pending`,
         span: spanOf(at),
       });
       return;
@@ -93,6 +102,26 @@ export default defineRule({
 function hasItsDevices({ accelerators, selectors }: PodSet): boolean {
   const fits = (one: PodAccelerator) => (one.perPod ?? 0) <= (largestNode(selectors, one)?.count ?? -1);
   return accelerators.length > 0 && accelerators.every(fits);
+}
+
+/** The largest of the machines of a pool that have the pod's devices. */
+function largestOfPool(podSet: PodSet, crossReferences: CrossReferences): Machine | undefined {
+  const [accelerator, ...others] = podSet.accelerators;
+  const pool = accelerator === undefined ? undefined : poolMachinesOf(podSet, crossReferences);
+  if (accelerator === undefined || pool === undefined || others.length > 0) return undefined;
+  const vendor = knownResource(accelerator.requested)?.vendor;
+  const fitting = pool.machines.filter(
+    ({ gpu, gpuCount }) =>
+      gpus.get(gpu ?? '')?.vendor === vendor && (gpuCount ?? 0) >= (accelerator.devices ?? accelerator.perPod ?? 1),
+  );
+  const machines = fitting.map(({ name }) => machineNamed(name));
+  if (machines.length === 0 || machines.includes(undefined)) return undefined;
+  const most = (size: (machine: Machine) => number) => Math.max(...machines.map((one) => (one ? size(one) : 0)));
+  return {
+    name: `the machines of ${pool.whose}`,
+    vcpu: most(({ vcpu }) => vcpu),
+    memoryGiB: most(({ memoryGiB }) => memoryGiB),
+  };
 }
 
 interface Machine {
