@@ -60,7 +60,7 @@ export default defineRule({
     const problem = notServed(apiVersion, kind);
     if (
       problem === undefined ||
-      document.problems.length > 0 ||
+      document.problems.some(({ readable }) => readable !== true) ||
       isTemplated(written) ||
       isTemplated(getIn(root, 'kind'))
     )
