@@ -19,7 +19,7 @@ export interface LostModel {
 export function lostModel(container: Container, podSet: PodSet): LostModel | undefined {
   const [code, ...others] = codesOf(container);
   if (code === undefined || others.length > 0 || !keepsNowhereElse(container, podSet)) return undefined;
-  if (goesOn(code, container) || mayUseVolume(code.text, container)) return undefined;
+  if (goesOn(code, container) || mayUseVolume(code.text, container, podSet)) return undefined;
   const places = code.saves.map((save) => ({
     save,
     text: absolute({ text: save.path, word: code.command }, container),
@@ -38,9 +38,12 @@ function goesOn(code: Code, container: Container): boolean {
 
 const harmless = wordSet('echo printf ls du df cat date true exit wait set nvidia-smi');
 
-/** Whether code names the folder of a volume, except to read from it: it may also save there. */
-function mayUseVolume(text: string, { volumeMounts }: Container): boolean {
-  const paths = volumeMounts.map(({ mountPath }) => mountPath.replace(/\/$/, '')).filter((path) => path !== '');
+/** Whether code names the folder of a volume that outlives the pod, except to read from it: it may also save there. */
+function mayUseVolume(text: string, container: Container, podSet: PodSet): boolean {
+  const paths = container.volumeMounts
+    .filter(({ mountPath }) => !isLost({ text: mountPath }, container, podSet))
+    .map(({ mountPath }) => mountPath.replace(/\/$/, ''))
+    .filter((path) => path !== '');
   if (!paths.some((path) => text.includes(path))) return false;
   return text.split('\n').some((line) => paths.some((path) => line.includes(path)) && !reads.test(line));
 }

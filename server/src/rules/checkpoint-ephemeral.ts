@@ -8,6 +8,7 @@ import { hasNoLastingPlace } from '../evidence/no-lasting-place.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { progressVolume } from '../evidence/progress-volumes.ts';
 import { lostModel } from '../evidence/python-results.ts';
+import { rankZeroOf } from '../evidence/rank-zero.ts';
 import { resultPath } from '../evidence/result-paths.ts';
 import { checkpointVariable, outputVariable } from '../evidence/result-variables.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
@@ -95,7 +96,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * checkpoint directory is on a volume that outlives the pod, if the command names an object store, if the container runs a script from a
  * ConfigMap, and if nothing is saved at all (see checkpoint-never). If the command names a settings file, unless it also states the directory
  * and no volume outlives the pod. A relative directory is known if the script first changes to an absolute one. For an unknown directory of the
- * image, next to volumes only for data, the finding is information. For benchmarks and trials. On spot capacity (see spot-without-checkpoint).
+ * image, next to volumes only for data, the finding is information. For benchmarks and trials. On spot capacity (see spot-without-checkpoint). In
+ * the workers of a job with a master whose directory is kept, since only rank 0 saves there, except with DeepSpeed, FSDP and the like.
  *
  * ## Sources
  *
@@ -140,6 +142,8 @@ export default defineRule({
     }
     const named = first === undefined ? checkpointVariable(container) : undefined;
     if (paths.some((sign) => !isLost(sign, container, podSet))) return;
+    const zero = rankZeroOf(container, podSet, workload);
+    if (zero !== undefined && paths.some(({ text }) => !isLost({ text }, zero.container, zero.podSet))) return;
     const isUnnamed = first === undefined && named === undefined;
     if (isUnnamed && reportVolume(container, context)) return;
     const output = isUnnamed ? outputVariable(container) : undefined;
@@ -177,7 +181,7 @@ export default defineRule({
 function checkCode(container: Container, { workload, podSet, document, report }: PodSetContext): boolean {
   if (workload.partial || container.type !== 'app' || isTrial(workload) || isOnSpot(workload)) return false;
   if (!usesAccelerators(container, podSet) || mayHaveVariables(container)) return false;
-  const lost = lostModel(container, podSet);
+  const lost = rankZeroOf(container, podSet, workload) === undefined ? lostModel(container, podSet) : undefined;
   if (lost === undefined || redirectsPaths(container)) return false;
   const span = spanOfWords(document, container, [lost.word, lost.word]);
   if (span === undefined) return false;
