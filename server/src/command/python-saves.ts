@@ -54,7 +54,7 @@ const call = new RegExp(
   'g',
 );
 
-interface Part {
+export interface Part {
   readonly text: string;
   readonly start: number;
 }
@@ -68,7 +68,7 @@ const maxArguments = 4000;
 const maxCalls = 20;
 
 /** The arguments of a call from behind its bracket; undefined if it does not end. */
-function argumentsFrom(text: string, from: number): readonly Part[] | undefined {
+export function argumentsFrom(text: string, from: number): readonly Part[] | undefined {
   const parts: Part[] = [];
   let [start, depth, quote] = [from, 0, ''];
   for (let at = from; at < Math.min(text.length, from + maxArguments); at++) {
@@ -113,7 +113,7 @@ function constantsOf(text: string): Names {
   return found;
 }
 
-function literalOf(text: string): string | undefined {
+export function literalOf(text: string): string | undefined {
   return /^(["'])([^"'\\{}\n]*)\1$/.exec(text)?.[2];
 }
 
@@ -132,7 +132,7 @@ function textOf(expression: string, names: Names): string | undefined {
 }
 
 /** Comments as spaces, so that positions stay. */
-function withoutComments(code: string): string {
+export function withoutComments(code: string): string {
   return code.replace(
     /(^|\s)#[^\n]*/g,
     (comment, before: string) => before + ' '.repeat(comment.length - before.length),

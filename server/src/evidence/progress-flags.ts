@@ -12,6 +12,7 @@ import { once } from '../model/once.ts';
 import { commandLineOf } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import type { Cursor } from '../yaml/cursor.ts';
+import { trainerArguments } from './python-arguments.ts';
 import { namedSettings } from './settings-files.ts';
 
 // Flags of trainers about saving and resuming. Several rules share this reading, so that they agree.
@@ -58,7 +59,11 @@ export const neverSaves = once((container: Container): NoCheckpoint | undefined 
     const { instead: _, ...cause } = found;
     return cause;
   }
-  return undefined;
+  const inCode = trainerArguments(container);
+  const found = turnedOff(inCode) ?? noInterval(inCode) ?? intervalBeyondEnd(inCode);
+  if (found === undefined) return undefined;
+  const { instead: _, ...cause } = found;
+  return cause;
 });
 
 /** The flag that disables resuming, unless another flag enables it or names the checkpoint to resume from; also in a file of settings. */

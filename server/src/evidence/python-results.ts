@@ -1,12 +1,12 @@
 import { oneOf, wordSet } from '../catalog/word-patterns.ts';
-import { pythonCode } from '../command/inline-python.ts';
 import { type PythonSave, savesIn } from '../command/python-saves.ts';
-import { baseName, type SimpleCommand, type Word } from '../command/shell.ts';
+import { baseName, type Word } from '../command/shell.ts';
 import { programWords } from '../command/wrappers.ts';
 import { commandsIn } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { absolute, isLost } from './lost-paths.ts';
 import { keepsNowhereElse } from './lost-results.ts';
+import { type PythonFile, pythonFiles } from './python-files.ts';
 
 /** The model that Python code in a manifest trains, and loses with its pod. */
 export interface LostModel {
@@ -50,52 +50,14 @@ function mayUseVolume(text: string, container: Container, podSet: PodSet): boole
 
 const reads = new RegExp(`${oneOf('load read dataset folder glob listdir train_ data_')}|["']r["']`, 'i');
 
-interface Code {
-  readonly text: string;
+interface Code extends PythonFile {
   readonly saves: readonly PythonSave[];
-  /** The word of the command that runs the code. */
-  readonly command: Word;
-  readonly wordOf: (save: PythonSave) => Word;
 }
 
-/** The codes that a container runs and that train: of `python -c`, of here-documents, and of files that these write or that a ConfigMap has. */
+/** The codes that a container runs and that train and save. */
 function codesOf(container: Container): readonly Code[] {
-  const files = new Map((container.settingsFiles ?? []).map(({ path, text }) => [path, text]));
-  const written = new Map<string, SimpleCommand>();
-  return commandsIn(container).flatMap((command): readonly Code[] => {
-    const { words, heredoc } = command;
-    const [program] = words;
-    if (program === undefined) return [];
-    const target = heredoc && writtenFile(command, container);
-    if (target !== undefined) written.set(baseName(target), command);
-    const inline = pythonCode(command);
-    if (inline !== undefined) return codeOf(inline, program, inHeredoc(command) ?? (() => program));
-    const file = words.find(({ text }) => text.endsWith('.py'));
-    if (file === undefined || !/^(?:python[\d.]*|torchrun|accelerate)$/.test(baseName(programWords(command)[0] ?? '')))
-      return [];
-    const source = written.get(baseName(file.text));
-    if (source?.heredoc !== undefined) return codeOf(source.heredoc.text, program, inHeredoc(source) ?? (() => file));
-    return codeOf(files.get(file.text) ?? '', program, () => file);
+  return pythonFiles(container).flatMap((file) => {
+    const saves = savesIn(file.text);
+    return saves.length === 0 ? [] : [{ ...file, saves }];
   });
-}
-
-/** The Python file that `cat > file.py <<EOF` or `tee file.py <<EOF` writes: redirections are no words of a command. */
-function writtenFile({ heredoc, words }: SimpleCommand, { command, args }: Container): string | undefined {
-  const [program] = words;
-  if (program === undefined || heredoc === undefined || !/^(?:cat|tee)$/.test(baseName(program.text))) return undefined;
-  const script = [...command, ...args][program.item]?.value ?? '';
-  const line = program.derived === true ? '' : script.slice(program.start, heredoc.start);
-  return /(?:>\s*|\btee\s+)["']?([\w./-]+\.py)\b/.exec(line)?.[1];
-}
-
-function codeOf(code: string, command: Word, wordOf: Code['wordOf']): readonly Code[] {
-  const saves = savesIn(code);
-  return saves.length === 0 ? [] : [{ text: code, saves, command, wordOf }];
-}
-
-/** The word for a place in the text of a here-document. */
-function inHeredoc({ heredoc, words }: SimpleCommand): Code['wordOf'] | undefined {
-  const [first] = words;
-  if (heredoc === undefined || first === undefined || first.derived === true) return undefined;
-  return ({ path, start, end }) => ({ ...first, text: path, start: heredoc.start + start, end: heredoc.start + end });
 }

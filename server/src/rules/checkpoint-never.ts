@@ -1,5 +1,6 @@
 import { usesAccelerators } from '../evidence/launch.ts';
 import { type NoCheckpoint, neverSaves } from '../evidence/progress-flags.ts';
+import { rankZeroOf } from '../evidence/rank-zero.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
 import type { Container } from '../model/workload.ts';
@@ -16,7 +17,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * With `--save_strategy no` or `--no-save`, an interval beyond the last step or epoch, or Megatron without `--save`, a failed run leaves nothing behind: every
  * restart, and every later run, starts again at step 0. An interval as long as the run saves only at its end, so a run that fails also starts
- * again at step 0.
+ * again at step 0. The arguments of Transformers' Trainer are also read in code that the manifest has.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -79,6 +80,9 @@ export default defineRule({
     if (!usesAccelerators(container, context.podSet)) return;
     const cause = neverSaves(container);
     if (cause === undefined) return;
+    // It is reported where rank 0 runs.
+    const zero = rankZeroOf(container, context.podSet, workload);
+    if (zero !== undefined && neverSaves(zero.container)?.text === cause.text) return;
     const span =
       cause.at === undefined ? spanOfWords(context.document, container, [cause.word, cause.word]) : spanOf(cause.at);
     if (span === undefined) return;

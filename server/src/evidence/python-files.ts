@@ -1,0 +1,62 @@
+import { pythonCode } from '../command/inline-python.ts';
+import { baseName, type SimpleCommand, type Word } from '../command/shell.ts';
+import { programWords } from '../command/wrappers.ts';
+import { once } from '../model/once.ts';
+import { commandsIn } from '../model/process-input.ts';
+import type { Container } from '../model/workload.ts';
+
+/** Python code that a container runs and whose text a manifest has. */
+export interface PythonFile {
+  readonly text: string;
+  /** The word of the command that runs the code. */
+  readonly command: Word;
+  /** The word for a place in the code, or the word that names its file. */
+  readonly wordOf: (place: Place) => Word;
+}
+
+interface Place {
+  /** The text of the place. */
+  readonly path: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The codes that a container runs: of `python -c`, of here-documents, and of files that these write or that a ConfigMap has. */
+export const pythonFiles = once((container: Container): readonly PythonFile[] => {
+  const files = new Map((container.settingsFiles ?? []).map(({ path, text }) => [path, text]));
+  const written = new Map<string, SimpleCommand>();
+  return commandsIn(container).flatMap((command): readonly PythonFile[] => {
+    const { words, heredoc } = command;
+    const [program] = words;
+    if (program === undefined) return [];
+    const target = heredoc && writtenFile(command, container);
+    if (target !== undefined) written.set(baseName(target), command);
+    const inline = pythonCode(command);
+    if (inline !== undefined)
+      return [{ text: inline, command: program, wordOf: inHeredoc(command) ?? (() => program) }];
+    const file = words.find(({ text }) => text.endsWith('.py'));
+    if (file === undefined || !/^(?:python[\d.]*|torchrun|accelerate)$/.test(baseName(programWords(command)[0] ?? '')))
+      return [];
+    const source = written.get(baseName(file.text));
+    if (source?.heredoc !== undefined)
+      return [{ text: source.heredoc.text, command: program, wordOf: inHeredoc(source) ?? (() => file) }];
+    const text = files.get(file.text);
+    return text === undefined ? [] : [{ text, command: program, wordOf: () => file }];
+  });
+});
+
+/** The Python file that `cat > file.py <<EOF` or `tee file.py <<EOF` writes: redirections are no words of a command. */
+function writtenFile({ heredoc, words }: SimpleCommand, { command, args }: Container): string | undefined {
+  const [program] = words;
+  if (program === undefined || heredoc === undefined || !/^(?:cat|tee)$/.test(baseName(program.text))) return undefined;
+  const script = [...command, ...args][program.item]?.value ?? '';
+  const line = program.derived === true ? '' : script.slice(program.start, heredoc.start);
+  return /(?:>\s*|\btee\s+)["']?([\w./-]+\.py)\b/.exec(line)?.[1];
+}
+
+/** The word for a place in the text of a here-document. */
+function inHeredoc({ heredoc, words }: SimpleCommand): PythonFile['wordOf'] | undefined {
+  const [first] = words;
+  if (heredoc === undefined || first === undefined || first.derived === true) return undefined;
+  return ({ path, start, end }) => ({ ...first, text: path, start: heredoc.start + start, end: heredoc.start + end });
+}
