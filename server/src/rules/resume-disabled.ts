@@ -1,9 +1,12 @@
 import type { Flag } from '../command/flags.ts';
+import { baseName } from '../command/shell.ts';
+import { codeWithoutResume } from '../evidence/code-without-resume.ts';
 import { deletesProgress } from '../evidence/deleted-progress.ts';
 import { freshFolder, freshPart } from '../evidence/fresh-folder.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
 import { missingResume } from '../evidence/missing-resume.ts';
 import { isNegated, neverSaves, resumeOff } from '../evidence/progress-flags.ts';
+import { lostModel } from '../evidence/python-results.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
 import type { Container } from '../model/workload.ts';
@@ -23,7 +26,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * restarted run starts again at step 0 and may overwrite the checkpoints of the previous run. The same happens if the script deletes them
  * first, if the directory is named after the start time or after a pod that the Job replaces, and with trainers that resume only if a flag says
  * so: Megatron's `--load`, `--resume` of LitGPT, OpenCLIP, Detectron2 and MMDetection, `resume=True` of Ultralytics, `--c` of nnU-Net, `-cpi`
- * of GROMACS, `--resume_from_checkpoint` of ms-swift and of the examples of Diffusers and Accelerate.
+ * of GROMACS, `--resume_from_checkpoint` of ms-swift and of the examples of Diffusers and Accelerate. Code in the manifest is
+ * read, too: the trainers of Transformers, TRL and Lightning resume only if the call says so, and others only with an option that is off by default.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -71,7 +75,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * If nothing restarts the job or another flag names the checkpoint to resume from, and for benchmarks and trials. A missing flag is information if
  * nothing but a default makes the job restart, and is not reported next to variables and settings files that may have it, and for runs that end
- * before their first checkpoint.
+ * before their first checkpoint. For code that may find a checkpoint by itself, that loads anything, or whose settings do not say that it saves on the way.
  *
  * ## Sources
  *
@@ -80,6 +84,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [LitGPT: pretrain](https://github.com/Lightning-AI/litgpt/blob/b9ddd8bdd8e7/litgpt/pretrain.py)
  * - [GROMACS: mdrun](https://manual.gromacs.org/current/onlinehelp/gmx-mdrun.html)
  * - [nnU-Net: training](https://github.com/MIC-DKFZ/nnUNet/blob/master/documentation/how_to_use_nnunet.md)
+ * - [Transformers: Trainer.train](https://huggingface.co/docs/transformers/main_classes/trainer#transformers.Trainer.train)
+ * - [Lightning: resume training](https://lightning.ai/docs/pytorch/stable/common/checkpointing_basic.html)
  * - [Composer: auto resumption](https://docs.mosaicml.com/projects/composer/en/latest/notes/resumption.html)
  */
 export default defineRule({
@@ -116,6 +122,7 @@ export default defineRule({
       return;
     }
     if (reportFresh(container, context)) return;
+    if (never === undefined && reportCode(container, context)) return;
     const off = resumeOff(container);
     const span = off && spanOfWords(context.document, lines, [off.word, off.word]);
     if (off === undefined || span === undefined) return;
@@ -131,6 +138,25 @@ export default defineRule({
     });
   },
 });
+
+/** Reports training code in the manifest that does not resume. */
+function reportCode(container: Container, { workload, podSet, document, report }: PodSetContext): boolean {
+  const code = codeWithoutResume(container);
+  const span = code && spanOfWords(document, container, [code.word, code.word]);
+  // What the pod loses is no checkpoint for the next one.
+  if (code === undefined || span === undefined || lostModel(container, podSet) !== undefined) return false;
+  const isMeant = workload.retries?.at !== undefined || podSet.restartPolicy?.value === 'OnFailure';
+  const { lacks } = code;
+  const name = code.word.text.endsWith('.py') ? shorten(baseName(code.word.text), 30) : 'The code';
+  const without =
+    'flag' in lacks ? `does not resume without ${lacks.flag}` : `calls ${lacks.call} without ${lacks.argument}`;
+  report({
+    ...(!isMeant && { severity: 'info' }),
+    message: `${name} saves checkpoints but ${without}: every restart of the job starts again at step 0`,
+    span,
+  });
+  return true;
+}
 
 /** Reports a directory that is another one after each start. */
 function reportFresh(container: Container, { workload, podSet, document, report }: PodSetContext): boolean {
