@@ -21,6 +21,12 @@ test.each([
   ['{"a": 1 // one\n}', '// o | JSON has no comments; remove this one'],
   ["{'a': 1}", "'a': | JSON has only double quotes; use them"],
   ['{a: 1}', 'a: 1 | a must be in double quotes'],
+  ['{"a": 01}', '01} | 01 is not a valid JSON number'],
+  ['[1.]', '1.] | 1. is not a valid JSON number'],
+  ['{"a": 1e, "b": 2}', '1e,  | 1e is not a valid JSON number'],
+  ['{"path": "C:\\x"}', '\\x"} | Unknown escape in quotes; write \\\\ for a backslash'],
+  ['["\\\\\\u12"]', '\\u12 | Unknown escape in quotes; write \\\\ for a backslash'],
+  ['{"a": "b\tc"}', '\tc"} | Tabs and other control characters need an escape; write \\t for a tab'],
   ['[=]', '=] | Unexpected =; this is not JSON'],
   ['', ' | The file has no value'],
   ['\uFEFF{"a": 1,}', ',} | JSON has no trailing commas; remove this one'],
@@ -28,9 +34,12 @@ test.each([
   expect(found(text)).toBe(expected);
 });
 
-test.each(['{}', '\uFEFF[1, {"a": "b\\"c"}]\r\n', 'null', '"a"'])('%j is JSON', (text) => {
-  expect(found(text)).toBeUndefined();
-});
+test.each(['[-0.5e+3, 10, 0, "\\u00e9\\n"]', '{}', '\uFEFF[1, {"a": "b\\"c"}]\r\n', 'null', '"a"'])(
+  '%j is JSON',
+  (text) => {
+    expect(found(text)).toBeUndefined();
+  },
+);
 
 test('the time is linear', () => {
   for (const text of ['[', '{"a":', '[1,', '"', '[]', '{"a":1}\n', '\\"']) {

@@ -23,6 +23,10 @@ type Next = 'value' | 'first' | 'colon' | 'comma';
 const part =
   /[ \t\r\n]*(?:(?<text>"(?:[^"\\\p{Cc}]|\\[^\p{Cc}])*")|(?<mark>[{}[\],:])|(?<word>-?\d[\d.eE+-]*|true|false|null)|(?<other>[^ \t\r\n]))/uy;
 
+/** What JSON.parse accepts among the numbers and escapes that `part` finds. */
+const numberForm = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const escapeForm = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4}|(?<unknown>.))/g;
+
 function problemFrom(text: string, start: number): JsonProblem {
   const open: { readonly mark: string; readonly at: number }[] = [];
   let next: Next = 'value';
@@ -56,6 +60,8 @@ function problemFrom(text: string, start: number): JsonProblem {
     }
     if (quoted === undefined && (isKey || word === undefined) && (isKey || (mark !== '{' && mark !== '[')))
       return unexpected(text, at);
+    const wrong = mark === undefined ? problemIn(quoted ?? word ?? '', at) : undefined;
+    if (wrong !== undefined) return wrong;
     next = isKey ? 'colon' : 'comma';
     if (mark === undefined) continue;
     open.push({ mark, at });
@@ -63,6 +69,16 @@ function problemFrom(text: string, start: number): JsonProblem {
   }
   const last = open.at(-1);
   return last === undefined ? { message: 'The file has no value', at: start } : unclosed(last);
+}
+
+/** The error in a text or a word that begins at an offset. */
+function problemIn(value: string, at: number): JsonProblem | undefined {
+  if (value.startsWith('"')) {
+    const found = [...value.matchAll(escapeForm)].find(({ groups }) => groups?.unknown !== undefined);
+    return found && { message: 'Unknown escape in quotes; write \\\\ for a backslash', at: at + found.index };
+  }
+  if (!/^-?\d/.test(value) || numberForm.test(value)) return undefined;
+  return { message: `${shorten(value)} is not a valid JSON number`, at };
 }
 
 function unclosed({ mark, at }: { readonly mark: string; readonly at: number }): JsonProblem {
@@ -77,6 +93,9 @@ function unexpected(text: string, at: number, instead?: string, end = at): JsonP
   if (/^(?:\/[/*]|#)/.test(line)) return { message: 'JSON has no comments; remove this one', at };
   if (line.startsWith('"') && !/^"(?:[^"\\]|\\.)*"/.test(line))
     return { message: 'Unclosed quote; add the closing quote', at };
+  const control = line.startsWith('"') ? /[^\P{Cc}\x7f-\x9f]/u.exec(line)?.index : undefined;
+  if (control !== undefined)
+    return { message: 'Tabs and other control characters need an escape; write \\t for a tab', at: at + control };
   if (instead !== undefined) return { message: instead, at: Math.max(0, end - 1) };
   if (/^['\u2018\u2019\u201c\u201d]/.test(line)) return { message: 'JSON has only double quotes; use them', at };
   return /^[A-Za-z_$]/.test(line)
