@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { WorkspaceEdit } from 'vscode-languageserver/node';
+import { CancellationTokenSource, LSPErrorCodes, type WorkspaceEdit } from 'vscode-languageserver/node';
 import { type EditResult, methods, type WorkspaceFixesResult } from '../../server/src/lsp/protocol.ts';
 import { endpoint, rejectedPod } from '../support/manifests.ts';
 import { caret, configUri, type EditorOptions, folder, modern, openEditor } from './editor.ts';
@@ -126,4 +126,25 @@ test('a client with our commands is offered the fixes of a rule in all files', a
     command: 'gpulint.fixAllInWorkspace',
     arguments: ['gpu-limits-required'],
   });
+});
+
+test.each([
+  [methods.workspaceFixes, (uris: readonly string[]) => ({ uris })],
+  [methods.fixWorkspace, (uris: readonly string[]) => ({ uris, rule: null })],
+  [methods.costChanges, (uris: readonly string[]) => ({ files: uris.map((uri) => ({ uri, path: uri, base: null })) })],
+] as const)('%s reads no more files when it is canceled', async (method, paramsFor) => {
+  const many = Array.from({ length: 50 }, (_, index) => `${folder}/pod-${index}.yaml`);
+  const canceling = new CancellationTokenSource();
+  const read = new Set<string>();
+  const readFile = async (uri: string) => {
+    if (!many.includes(uri)) return undefined;
+    read.add(uri);
+    canceling.cancel();
+    return rejectedPod;
+  };
+  const editor = await openEditor({ host: { readFile } });
+  const answer = editor.connection.sendRequest(method, paramsFor(many), canceling.token);
+  await expect(answer).rejects.toMatchObject({ code: LSPErrorCodes.RequestCancelled });
+  expect(read.size).toBeGreaterThan(0);
+  expect(read.size).toBeLessThan(many.length / 2);
 });

@@ -10,7 +10,7 @@ import {
 import { costRows } from '../features/cost/cost-rows.ts';
 import { mayInstallCharts } from '../model/chart-installs.ts';
 import type { ChangedFile, CostChangesParams, CostChangesResult } from './cost-protocol.ts';
-import { guard, yieldOnce } from './guard.ts';
+import { canceled, guard, yieldOnce } from './guard.ts';
 import { lineIndex } from './line-index.ts';
 import { methods } from './protocol.ts';
 import type { Session } from './session.ts';
@@ -26,11 +26,12 @@ export function registerCostChanges(session: Session): void {
 
   connection.onRequest(
     methods.costChanges,
-    guard<CostChangesParams, CostChangesResult>(log, methods.costChanges, nothing, async ({ files }) => {
+    guard<CostChangesParams, CostChangesResult>(log, methods.costChanges, nothing, async ({ files }, token) => {
       const before: Compared[] = [];
       const after: Compared[] = [];
       for (const file of files) {
         await yieldOnce();
+        if (token.isCancellationRequested) throw canceled();
         const found = await analyze(file);
         if (found === undefined) continue;
         after.push(...compared(found, file));

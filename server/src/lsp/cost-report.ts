@@ -3,7 +3,7 @@ import { renderPage } from '../features/cost-report/html.ts';
 import { costReportJson } from '../features/cost-report/json.ts';
 import { renderMarkdown } from '../features/cost-report/markdown.ts';
 import type { CostReportParams, CostReportResult } from './cost-protocol.ts';
-import { guard } from './guard.ts';
+import { failedWords, guard } from './guard.ts';
 import type { Indexing } from './indexing.ts';
 import { methods, type PlaceArgument } from './protocol.ts';
 import type { Session } from './session.ts';
@@ -23,7 +23,7 @@ export function registerCostReport(
   );
 }
 
-const failed: CostReportResult = { problem: 'Something went wrong. The gpulint output shows the error.' };
+const failed: CostReportResult = { problem: failedWords };
 
 function reportOf(
   { rows, savings, priceBasis }: Costs,

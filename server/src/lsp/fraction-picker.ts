@@ -8,7 +8,7 @@ import { resizableIn, type Sized } from '../features/actions/resizable.ts';
 import { objectNamed } from '../workspace/named.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { ConfinedHost } from './confined-host.ts';
-import { guard } from './guard.ts';
+import { failedWords, guard } from './guard.ts';
 import { linesOf } from './line-index.ts';
 import {
   type EditResult,
@@ -126,6 +126,6 @@ function bothEdits(first: WorkspaceEdit, second: WorkspaceEdit): WorkspaceEdit {
   };
 }
 
-const failed: EditResult = { problem: 'Something went wrong. The gpulint output shows the error.' };
+const failed: EditResult = { problem: failedWords };
 const gone: EditResult = { problem: 'This GPU request no longer exists.' };
 const broken: EditResult = { problem: 'This request cannot be rewritten without breaking the file.' };

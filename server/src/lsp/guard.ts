@@ -79,6 +79,9 @@ export function canceled(): ResponseError<void> {
   return new ResponseError(LSPErrorCodes.RequestCancelled, 'canceled');
 }
 
+/** The answer to a request whose handler failed, as a sentence. */
+export const failedWords = 'Something went wrong. The gpulint output shows the error.';
+
 /** The document changed while the response was being computed. */
 export function outdated(): ResponseError<void> {
   return new ResponseError(LSPErrorCodes.ContentModified, 'the document has changed');
@@ -86,6 +89,11 @@ export function outdated(): ResponseError<void> {
 
 export function isOutdated(error: unknown): boolean {
   return error instanceof ResponseError && error.code === LSPErrorCodes.ContentModified;
+}
+
+/** For work on a document whose newer version is scheduled separately. */
+export function ignoreOutdated(error: unknown): undefined {
+  if (!isOutdated(error)) throw error;
 }
 
 function describe(error: unknown): string {

@@ -24,7 +24,7 @@ import { modelKey } from '../model/options.ts';
 import type { Placement } from '../model/workload.ts';
 import { ruleIds } from '../rules/index.ts';
 import type { ConfinedHost } from './confined-host.ts';
-import { guard } from './guard.ts';
+import { failedWords, guard } from './guard.ts';
 import { lineIndex, linesOf } from './line-index.ts';
 import {
   type CostsParams,
@@ -181,7 +181,7 @@ function sliceableIn(file: FileAnalysis, { position }: PlaceParams): Sliceable |
 /** Best first. */
 const fits: readonly SliceFit[] = ['fits', 'close', 'short-requests', 'too-small'];
 
-const failed: EditResult = { problem: 'Something went wrong. The gpulint output shows the error.' };
+const failed: EditResult = { problem: failedWords };
 
 /** The values to write, as settings: a value that was not selected keeps what it is. */
 function settingsOf(values: ChosenValues): readonly SettingValue[] {

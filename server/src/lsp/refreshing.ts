@@ -1,5 +1,5 @@
 import type { Diagnostics } from './diagnostics.ts';
-import { guarded } from './guard.ts';
+import { guarded, ignoreOutdated } from './guard.ts';
 import { CodeLensRefreshRequest } from './library.ts';
 import { createScheduler } from './scheduler.ts';
 import type { Session } from './session.ts';
@@ -45,8 +45,8 @@ export function createRefreshing(session: Session, diagnostics: Diagnostics, sum
 
   const updatesOfAll = createScheduler(log, async (_, isCurrent) => {
     for (const { uri } of documents.all()) {
-      // A document that is being edited is scheduled separately.
-      await session.update(uri).catch(() => undefined);
+      // One document that fails must not keep the others from being updated.
+      await guarded(log, `work on ${uri}`, () => session.update(uri).catch(ignoreOutdated));
       if (!isCurrent()) return;
     }
     outdated();

@@ -1,4 +1,4 @@
-import { guarded, isOutdated, type Log, yieldOnce } from './guard.ts';
+import { guarded, ignoreOutdated, type Log, yieldOnce } from './guard.ts';
 
 /** Schedules work per document. Newer work replaces older work for the same document. */
 export interface Scheduler {
@@ -27,9 +27,4 @@ export function createScheduler(log: Log, run: Run): Scheduler {
       latest.delete(uri);
     },
   };
-}
-
-/** The newer version is scheduled separately. */
-function ignoreOutdated(error: unknown): void {
-  if (!isOutdated(error)) throw error;
 }

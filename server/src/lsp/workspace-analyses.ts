@@ -18,7 +18,7 @@ import { isTerraform } from '../workspace/terraform.ts';
 import { terraformKinds } from '../workspace/terraform-folders.ts';
 import { manifestTextIn } from '../workspace/terraform-releases.ts';
 import { fileDiagnostics } from './diagnostics.ts';
-import { isOutdated } from './guard.ts';
+import { ignoreOutdated } from './guard.ts';
 import { isOurs } from './initialize.ts';
 import { linesOf } from './line-index.ts';
 import type { Session } from './session.ts';
@@ -185,10 +185,7 @@ export function createWorkspaceAnalyses(session: Session, released: () => void):
     { config, relatedFiles }: Pick<Kept, 'config' | 'relatedFiles'>,
   ): Promise<FileAnalysis | undefined> {
     if (document !== undefined) {
-      // The next change updates it.
-      const updated = await session.update(uri).catch((error) => {
-        if (!isOutdated(error)) throw error;
-      });
+      const updated = await session.update(uri).catch(ignoreOutdated);
       return updated?.file;
     }
     const waited = takeText(file);

@@ -1,8 +1,8 @@
-import type { TextDocumentEdit, WorkspaceEdit } from 'vscode-languageserver';
+import type { CancellationToken, TextDocumentEdit, WorkspaceEdit } from 'vscode-languageserver';
 import type { FileAnalysis } from '../analysis.ts';
 import { type FileFix, fixesOfRule, safeFixes } from '../features/actions/safe-fixes.ts';
 import type { ConfinedHost } from './confined-host.ts';
-import { guard, guarded, yieldOnce } from './guard.ts';
+import { canceled, failedWords, guard, guarded, yieldOnce } from './guard.ts';
 import { type LineIndex, lineIndex } from './line-index.ts';
 import {
   type EditResult,
@@ -19,9 +19,9 @@ export function registerWorkspaceFixes(session: Session, host: ConfinedHost): vo
 
   connection.onRequest(
     methods.workspaceFixes,
-    guard<WorkspaceFixesParams, WorkspaceFixesResult>(log, methods.workspaceFixes, [], async ({ uris }) => {
+    guard<WorkspaceFixesParams, WorkspaceFixesResult>(log, methods.workspaceFixes, [], async ({ uris }, token) => {
       const found = new Map<string, { fixes: number; files: number; safe: boolean }>();
-      for await (const { file } of filesOf(uris)) {
+      for await (const { file } of filesOf(uris, token)) {
         const rules = new Set(file.documents.flatMap(({ findings }) => findings.map(({ rule }) => rule)));
         for (const rule of rules) {
           const fixes = fixesOfRule(file, rule);
@@ -45,11 +45,11 @@ export function registerWorkspaceFixes(session: Session, host: ConfinedHost): vo
     guard<FixWorkspaceParams, EditResult>(
       log,
       methods.fixWorkspace,
-      { problem: 'Something went wrong. The gpulint output shows the error.' },
-      async ({ uris, rule }) => {
+      { problem: failedWords },
+      async ({ uris, rule }, token) => {
         const changes: TextDocumentEdit[] = [];
         const annotations: NonNullable<WorkspaceEdit['changeAnnotations']> = {};
-        for await (const { file, version } of filesOf(uris)) {
+        for await (const { file, version } of filesOf(uris, token)) {
           const fixes = rule === null ? safeFixes(file) : fixesOfRule(file, rule);
           if (fixes.length === 0) continue;
           for (const { title, rule: by } of fixes) {
@@ -71,12 +71,14 @@ export function registerWorkspaceFixes(session: Session, host: ConfinedHost): vo
     ),
   );
 
-  /** The readable files that are not ignored, one by one, so that other requests can run in between. */
+  /** The readable files that are not ignored, one by one, so that other requests can run in between. Rejects if the request is canceled. */
   async function* filesOf(
     uris: readonly string[],
+    token: CancellationToken,
   ): AsyncGenerator<{ readonly file: FileAnalysis; readonly version: number | null }> {
     for (const uri of uris) {
       await yieldOnce();
+      if (token.isCancellationRequested) throw canceled();
       const open = documents.get(uri);
       // Documents are changed in place, so read the text and the version together.
       let text = open?.getText();

@@ -93,7 +93,7 @@ function unexpected(text: string, at: number, instead?: string, end = at): JsonP
   if (/^(?:\/[/*]|#)/.test(line)) return { message: 'JSON has no comments; remove this one', at };
   if (line.startsWith('"') && !/^"(?:[^"\\]|\\.)*"/.test(line))
     return { message: 'Unclosed quote; add the closing quote', at };
-  const control = line.startsWith('"') ? /[^\P{Cc}\x7f-\x9f]/u.exec(line)?.index : undefined;
+  const control = line.startsWith('"') ? /\p{Cc}/u.exec(line)?.index : undefined;
   if (control !== undefined)
     return { message: 'Tabs and other control characters need an escape; write \\t for a tab', at: at + control };
   if (instead !== undefined) return { message: instead, at: Math.max(0, end - 1) };
