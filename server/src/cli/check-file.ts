@@ -64,7 +64,7 @@ export async function checkFile(
     return await checkText(analysis, uri, input, content, options);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    warn(`internal error in ${shownName(input)}: ${reason}`);
+    warn(`internal error in ${shownPath(input)}: ${reason}`);
     return skipped(input, options, `internal error: ${reason}`, 'broken');
   } finally {
     if (!held.has(uri)) release(analysis, related, uri);
@@ -104,13 +104,13 @@ async function checkText(
   if (saved === 'changed' && attempt < maxAttempts) {
     return checkFileAgain(analysis, uri, input, options, attempt + 1, fixed.file.text);
   }
-  if (saved === 'changed') warn(`${shownName(input)} keeps changing: its fixes were not written`);
+  if (saved === 'changed') warn(`${shownPath(input)} keeps changing: its fixes were not written`);
   const isFixed = differs && fix === 'write' && saved === 'written';
   // Later overlays read the fixed file as their base.
   if (isFixed) related.changed(uri);
   const file = await answered(isFixed || !differs ? fixed.file : analysis.setFile(uri, content.text));
   for (const { rule, error } of withFindings(file).documents.flatMap(({ crashes }) => crashes)) {
-    warn(`internal error of rule ${rule} in ${shownName(input)}: ${error}`);
+    warn(`internal error of rule ${rule} in ${shownPath(input)}: ${error}`);
   }
   const parts = hasParts(relatedFiles) ? { parts: await related.partsOf(uri) } : {};
   const report = { ...placeOf(input), ...toReportFile(input.path, source, file) };
@@ -141,8 +141,10 @@ async function checkText(
   };
 }
 
-/** Checks the current content of the file. */
-/** @param fixed the text that was not written: another name of the same file (a hard link) may have got the same fixes just before */
+/**
+ * Checks the current content of the file.
+ * @param fixed the text that was not written: another name of the same file (a hard link) may have got the same fixes just before
+ */
 async function checkFileAgain(
   analysis: Analysis,
   uri: string,
@@ -153,7 +155,7 @@ async function checkFileAgain(
 ): Promise<CheckedFile> {
   const content = contentOfRegular(input.file);
   if (content.kind !== 'text' || content.text !== fixed)
-    warn(`${shownName(input)} changed during the check: checking it again`);
+    warn(`${shownPath(input)} changed during the check: checking it again`);
   return content.kind === 'text'
     ? checkText(analysis, uri, input, content, options, attempt)
     : checkFile(analysis, input, content, options);
@@ -198,8 +200,4 @@ function skipped(input: InputFile, { root }: CheckFileOptions, problem: string, 
 
 function placeOf({ path: shown, folder }: InputFile): Pick<ReportFile, 'path' | 'folder'> {
   return { path: shown, ...(folder === null ? {} : { folder }) };
-}
-
-function shownName(input: InputFile): string {
-  return shownPath(input);
 }

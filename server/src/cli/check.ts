@@ -61,34 +61,20 @@ export interface CheckOptions {
  * @throws UsageError if no file could be read, or if a config, baseline or output file cannot be read or written
  */
 export async function check(paths: readonly string[], options: CheckOptions): Promise<number> {
-  const { baseline, failOn } = options;
-  if (options.writeBaseline === true && baseline === undefined) {
-    throw new UsageError('--write-baseline requires --baseline <file>');
-  }
-  if (options.stdinFilename !== undefined && !paths.includes(standardInput)) {
-    throw new UsageError('--stdin-filename requires the path -, which reads standard input');
-  }
-  refusePathAsContext(options.cluster);
-  const other = options.writeBaseline === true ? '--write-baseline' : (options.render ?? options.full) && '--format';
-  if (options.diff === true && other) throw new UsageError(`--diff cannot be combined with ${other}`);
+  const { baseline, failOn, writeBaseline: isToWrite = false } = options;
+  refuseConflicts(paths, options);
   protectInputs(options.output, [...paths, baseline, options.config]);
-  if (options.writeBaseline === true) protectInputs(baseline, [...paths, options.config]);
-  const known =
-    baseline === undefined || options.writeBaseline === true ? new Set<string>() : await readBaseline(baseline);
+  if (isToWrite) protectInputs(baseline, [...paths, options.config]);
+  const known = baseline === undefined || isToWrite ? new Set<string>() : await readBaseline(baseline);
   const checked = await checkPaths(paths, howToCheck(options));
   const files = checked.files.map((file) => withoutBaselined(file, known));
   requireReadable(files);
-  const failed = files.some(isFailure);
-  if (options.quiet !== true && options.diff !== true && options.writeBaseline !== true) warnOfOldPrices(files);
+  if (options.quiet !== true && options.diff !== true && !isToWrite) warnOfOldPrices(files);
   if (options.diff === true) return writeDiff(files, options);
   // The text report contains failures and fixes; with other reports and baselines, users may see only standard error.
-  if (options.render !== undefined || options.output !== undefined || options.writeBaseline === true) {
-    for (const { file, outcome, fixes = [] } of files) {
-      if (outcome === 'missing' || outcome === 'unchecked') warn(`${shownPath(file)}: ${file.problem}`);
-      for (const fix of fixes) warn(`${shownPath(file)}: fixed: ${fixWords(fix)} (${fix.rule})`);
-    }
-  }
-  if (options.writeBaseline === true && baseline !== undefined) {
+  if (options.render !== undefined || options.output !== undefined || isToWrite) warnOfFilesAndFixes(files);
+  const failed = files.some(isFailure);
+  if (isToWrite && baseline !== undefined) {
     const count = writeBaseline(baseline, files);
     process.stdout.write(`${printable(baseline)}: ${plural(count, 'finding')}\n`);
     return failed ? 2 : 0;
@@ -107,6 +93,27 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   if (failed) return 2;
   const severities = files.flatMap(({ file }) => file.findings.map(({ severity }) => severity));
   return failOn !== 'never' && severities.some((severity) => isAtLeast(severity, failOn)) ? 1 : 0;
+}
+
+/** @throws UsageError if options need or exclude each other */
+function refuseConflicts(paths: readonly string[], options: CheckOptions): void {
+  if (options.writeBaseline === true && options.baseline === undefined) {
+    throw new UsageError('--write-baseline requires --baseline <file>');
+  }
+  if (options.stdinFilename !== undefined && !paths.includes(standardInput)) {
+    throw new UsageError('--stdin-filename requires the path -, which reads standard input');
+  }
+  refusePathAsContext(options.cluster);
+  const other = options.writeBaseline === true ? '--write-baseline' : (options.render ?? options.full) && '--format';
+  if (options.diff === true && other) throw new UsageError(`--diff cannot be combined with ${other}`);
+}
+
+/** Reports on standard error what was not checked and what was fixed. */
+function warnOfFilesAndFixes(files: readonly CheckedFile[]): void {
+  for (const { file, outcome, fixes = [] } of files) {
+    if (outcome === 'missing' || outcome === 'unchecked') warn(`${shownPath(file)}: ${file.problem}`);
+    for (const fix of fixes) warn(`${shownPath(file)}: fixed: ${fixWords(fix)} (${fix.rule})`);
+  }
 }
 
 /** Writes the diff of each file once, even if several links lead to it. Files that could not be checked are reported on standard error. */

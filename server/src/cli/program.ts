@@ -65,6 +65,7 @@ function formatOption(names: readonly string[]): Option {
   return option.argParser((name: string) => parseArg?.(name === 'md' ? 'markdown' : name, 'text'));
 }
 
+/** @param done called with the exit status of `check`, `cost` and `prices refresh` */
 function createProgram(done: (status: number) => void): Command {
   const program = new Command('gpulint')
     .description(
@@ -87,6 +88,17 @@ Documentation: https://github.com/gpulint/gpulint`,
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
 
+  addCheckCommand(program, done);
+  addCostCommand(program, done);
+  addClusterCommand(program);
+  addPricesCommand(program, done);
+  addRuleCommands(program);
+  addServerCommand(program);
+  addHelpCommand(program);
+  return program;
+}
+
+function addCheckCommand(program: Command, done: (status: number) => void): void {
   program
     .command('check')
     .description('check files and folders')
@@ -126,7 +138,9 @@ Exit status:
         done(await check(paths, { ...options, full: format === 'full', render: await formats.get(format)?.() }));
       },
     );
+}
 
+function addCostCommand(program: Command, done: (status: number) => void): void {
   program
     .command('cost')
     .description('print what the GPUs in files and folders cost, and what a change adds')
@@ -157,41 +171,6 @@ Exit status:
         done(await cost(paths, { ...options, render: await costFormats.get(format)?.() }, renderCostText));
       },
     );
-  addClusterCommand(program);
-  addPricesCommand(program, done);
-  program
-    .command('explain')
-    .description('print the documentation of a rule')
-    .argument('<rule>', 'the id of the rule, as findings and "gpulint rules" show it')
-    .action(async (id: string) => {
-      const { explain } = await import('./explain.ts');
-      explain(id);
-    });
-  program
-    .command('rules')
-    .description('list the rules')
-    .addOption(ruleSetOption())
-    .action(async (options: { rules?: RuleSetName }) => {
-      const { listRules } = await import('./explain.ts');
-      listRules(options.rules);
-    });
-  program
-    .command('lsp')
-    .description('start the language server')
-    .option('--stdio', 'communicate over standard input and output')
-    .action(() => {
-      throw new Error('main.ts starts the server before this command runs');
-    });
-  program
-    .command('help')
-    .description('print the help of a command')
-    .argument('[command...]', 'the command')
-    .action((names: readonly string[]) => {
-      const { command, rest } = commandOf(program, names);
-      if (rest[0] !== undefined) throw new UsageError(unknownCommand(rest[0], command));
-      command.outputHelp();
-    });
-  return program;
 }
 
 function addClusterCommand(program: Command): void {
@@ -243,6 +222,47 @@ function addPricesCommand(program: Command, done: (status: number) => void): voi
     .command('reset')
     .description('remove the fetched prices and use the catalog prices again')
     .action(async () => (await import('./prices/show.ts')).resetPrices());
+}
+
+function addRuleCommands(program: Command): void {
+  program
+    .command('explain')
+    .description('print the documentation of a rule')
+    .argument('<rule>', 'the id of the rule, as findings and "gpulint rules" show it')
+    .action(async (id: string) => {
+      const { explain } = await import('./explain.ts');
+      explain(id);
+    });
+  program
+    .command('rules')
+    .description('list the rules')
+    .addOption(ruleSetOption())
+    .action(async (options: { rules?: RuleSetName }) => {
+      const { listRules } = await import('./explain.ts');
+      listRules(options.rules);
+    });
+}
+
+function addServerCommand(program: Command): void {
+  program
+    .command('lsp')
+    .description('start the language server')
+    .option('--stdio', 'communicate over standard input and output')
+    .action(() => {
+      throw new Error('main.ts starts the server before this command runs');
+    });
+}
+
+function addHelpCommand(program: Command): void {
+  program
+    .command('help')
+    .description('print the help of a command')
+    .argument('[command...]', 'the command')
+    .action((names: readonly string[]) => {
+      const { command, rest } = commandOf(program, names);
+      if (rest[0] !== undefined) throw new UsageError(unknownCommand(rest[0], command));
+      command.outputHelp();
+    });
 }
 
 function amountOption(flags: string, description: string): Option {
