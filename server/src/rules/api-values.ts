@@ -68,6 +68,14 @@ function wrongType({ at, field, type }: ApiProblem, document: YamlDocument): Rep
   const { node } = at;
   const subject = shorten(subjectOf(at, field), 60);
   if (type.form === 'quantity' && node.kind === 'scalar') return fraction(at, subject, document);
+  const pair = (type.form === 'object' || type.form === 'map') && unspacedPair(at);
+  if (pair) {
+    const is = `${subject} is the text "${shorten(pair, 30)}", not a mapping`;
+    return {
+      message: `${is}: the API server rejects the object; add a space after the colon`,
+      span: firstLineOf(at, document),
+    };
+  }
   const variable = brokenVariable(at);
   return {
     message:
@@ -109,6 +117,12 @@ function subjectOf(at: Cursor, field: string): string {
 
 function textOf({ node }: Cursor): string {
   return node.kind === 'scalar' ? node.source : '';
+}
+
+/** The first key and its value in a text such as `cpu:4`, which is no mapping without the space. A toleration is a taint in kubectl's words. */
+function unspacedPair({ node, entry }: Cursor): string | undefined {
+  const isValue = entry !== undefined && node.kind === 'scalar' && node.style === 'plain';
+  return isValue ? /^[A-Za-z][\w./-]*:(?!\/\/)\S+/.exec(node.source)?.[0] : undefined;
 }
 
 /** The name in `{ { NAME } }`, which formatters make of `{{ NAME }}`. */
