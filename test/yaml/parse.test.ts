@@ -171,6 +171,7 @@ describe('one problem for one fault, at its place', () => {
       '4:2 The indentation matches no line above; align the line with the lines around it [f:]',
     ],
     [`a: {b: \${X}, c: 1}\nd: {e: \${Y}\nf: 1\n`, '2:4 Unclosed bracket; add the closing } [{]'],
+    [`a: {b: \${X}}\n\${Y}\nd: "x" y\n`, '3:8 Unexpected text after the value; quote the whole value or move it [y]'],
     [`a: {b: \${X}}\nc: "d" e\n`, '2:8 Unexpected text after the value; quote the whole value or move it [e]'],
     ['a: [1, 2\nb: 3\n', '1:4 Unclosed bracket; add the closing ] [[]'],
     ['a: {x: 1\nb: 3\n', '1:4 Unclosed bracket; add the closing } [{]'],

@@ -39,9 +39,19 @@ export function openActionBefore(masked: string, errorStart: number): YamlProble
   const end = masked.indexOf('\n', errorStart);
   // One line at a time: a pattern for all of them would read the rest of the text at each line that ends otherwise than with \n.
   for (const line of masked.slice(0, end === -1 ? masked.length : end).split(/[\n\r\u2028\u2029]/)) {
-    const before = /^(?:[^#]|[^\s#]#)*?(?=\{[{%])/.exec(line)?.[0];
-    if (before !== undefined) return openAction(masked, start + before.length);
+    const at = unclosedIn(line);
+    if (at !== undefined) return openAction(masked, start + at);
     start += line.length + 1;
+  }
+  return undefined;
+}
+
+/** Where an action begins that does not end on its line. In a text in double quotes, the quotes of an action are escaped, and it is not masked. */
+function unclosedIn(line: string): number | undefined {
+  const [closed, closedStatement] = [line.lastIndexOf('}}'), line.lastIndexOf('%}')];
+  for (const { index, 0: mark } of line.matchAll(/\{[{%]/g)) {
+    if (index > (mark === '{{' ? closed : closedStatement))
+      return /(?:^|\s)#/.test(line.slice(0, index)) ? undefined : index;
   }
   return undefined;
 }

@@ -17,6 +17,7 @@ import type { Span } from './span.ts';
 import { type DocumentText, endBeforeObject, omittedLines, splitDocuments } from './split.ts';
 import { gluedDashes, lostObject, streamProblems } from './stream-problems.ts';
 import { type Mask, maskTemplates } from './template.ts';
+import { isCertainError } from './template-errors.ts';
 
 export { checkLimits, objectsReason } from './limits.ts';
 export { withOpenBlocks } from './open-blocks.ts';
@@ -110,21 +111,15 @@ function readPlain(text: string, base: number): YamlDocument {
   if (omits || read.errors.length > 0) {
     // The braces of an unquoted ${VAR} are invalid where a flow mapping may begin; with the variable filled in, the text is valid. Stand-in
     // lines are tried second, because in a script such a line is text.
+    let hiding: YamlDocument | undefined;
     for (const maskOf of omits ? [maskStandIns] : [maskVariables, maskStandIns]) {
       const mask = maskOf(text);
       if (mask === undefined) continue;
       const filled = compose(mask.text);
       if (filled.errors.length === 0) return readTemplate(text, base, mask);
-      // The variable is not the error, but hides it.
-      const invalid = firstProblem(filled.errors, mask.text);
-      if (invalid !== undefined && isVariable(mask, firstProblem(read.errors, text))) {
-        const { root, problems, skipped } = convertTree(filled.tree, text, mask);
-        if (skipped !== null) return unread(text, base, skipped);
-        if (root) markIncomplete(root, mask);
-        const kept = [...problemsBefore(invalid, problems), invalid];
-        return { base, text, root, comments: filled.comments, problems: kept, template: false, skipped: null };
-      }
+      if (isVariable(mask, firstProblem(read.errors, text))) hiding = readFilled(text, base, mask, filled);
     }
+    if (hiding !== undefined) return hiding;
   }
   const whole = withoutBrokenValues(text, read);
   if (whole !== undefined) return { ...whole, base, text };
@@ -143,6 +138,16 @@ function readPlain(text: string, base: number): YamlDocument {
   const certain = first && !repeatsIndent(before, first) ? [...before, first] : before;
   const kept = first ? certain : [...problems, ...streamProblems(text)];
   return { base, text, root, comments: read.comments, problems: kept, template: false, skipped: null };
+}
+
+/** A text with an error that a variable before it hides. */
+function readFilled(text: string, base: number, mask: Mask, filled: Composed): YamlDocument | undefined {
+  const invalid = firstProblem(filled.errors, mask.text);
+  const { root, problems, skipped } = convertTree(filled.tree, text, mask);
+  if (invalid === undefined || skipped !== null) return undefined;
+  if (root) markIncomplete(root, mask);
+  const kept = [...problemsBefore(invalid, problems), invalid];
+  return { base, text, root, comments: filled.comments, problems: kept, template: false, skipped: null };
 }
 
 function isVariable({ actions }: Mask, problem: YamlProblem | undefined): boolean {
@@ -185,7 +190,8 @@ function readTemplate(text: string, base: number, mask: Mask): YamlDocument {
     }
     const first = Math.min(...read.errors.map(({ pos }) => pos[0]));
     const cause = mergeConflict(text) ?? openActionBefore(mask.text, first);
-    const problems = cause === undefined ? [] : [cause];
+    const invalid = cause === undefined ? firstProblem(read.errors, mask.text) : undefined;
+    const problems = [cause ?? (invalid && isCertainError(mask, invalid) ? invalid : [])].flat();
     return { base, text, root: null, comments: read.comments, problems, template: true, skipped: null };
   }
   const { root, problems, skipped } = convertTree(read.tree, text, mask);
