@@ -90,6 +90,7 @@ describe('a line that is not YAML is named, wherever the reader gives up', () =>
 describe("what YAML 1.2 accepts and Kubernetes' parser rejects", () => {
   test.each([
     ['{ // all\n "a": 1}\n', '1 YAML has no such comment; start it with # [// all]'],
+    ['{\n "a": 1, // all\n "b": 2}\n', '2 JSON has no comments; remove this one [// all]'],
     [
       'a: {b\n  c: 1}\n',
       '1 This key continues on the next line; add the missing comma or colon, or write it on one line [b]',

@@ -247,8 +247,11 @@ export function keyProblem(
   if (!flow) return undefined;
   if (/[\r\n]/.test(key) && !isExplicit(text, span)) {
     const [line = ''] = /^[^\r\n]*/.exec(key) ?? [];
+    const isJson = /^\uFEFF?\s*\{\s*"/.test(text);
     const message = /^\/[/*]/.test(key)
-      ? 'YAML has no such comment; start it with #'
+      ? isJson
+        ? 'JSON has no comments; remove this one'
+        : 'YAML has no such comment; start it with #'
       : 'This key continues on the next line; add the missing comma or colon, or write it on one line';
     return { message, span: { start: span.start, end: span.start + line.trimEnd().length } };
   }
