@@ -3,6 +3,7 @@ import { changedAmount, gpusWords, increaseWords, nameOf } from '../features/cos
 import {
   type ComparedCost,
   type CostChange,
+  type Increase,
   increaseOf,
   isChanged,
   pairWorkloads,
@@ -58,12 +59,17 @@ function compared(file: FileAnalysis, { uri, path }: ChangedFile): readonly Comp
 }
 
 function inWords(changes: readonly CostChange<Compared>[]): CostChangesResult {
-  let total = { min: 0, max: 0 };
+  let total: Increase = { min: 0, max: 0 };
   let unknown = 0;
   for (const change of changes) {
     const increase = increaseOf(change);
     if (increase === null) unknown += 1;
-    else total = { min: total.min + increase.min, max: total.max + increase.max };
+    else
+      total = {
+        min: total.min + increase.min,
+        max: total.max + increase.max,
+        ...((total.isOpen || increase.isOpen) && { isOpen: true }),
+      };
   }
   const note = unknown === 0 ? '' : `, and ${unknown} without a price`;
   return {

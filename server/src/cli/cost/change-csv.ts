@@ -1,4 +1,4 @@
-import { type CostChange, increaseOf, isChanged } from '../../features/cost/cost-changes.ts';
+import { type CostChange, increaseOf, isChanged, isUnbounded } from '../../features/cost/cost-changes.ts';
 import { workloadName } from '../../features/cost-report/charts.ts';
 import { type Cell, csvLine, end, top } from '../../features/cost-report/csv.ts';
 import type { CostReport } from './cost.ts';
@@ -24,7 +24,7 @@ const columns: readonly (readonly [string, (change: Shown) => Cell])[] = [
   ['hourly_usd_after_min', ({ after }) => end(after?.hourly ?? null, 'min')],
   ['hourly_usd_after_max', ({ after }) => top(after?.hourly ?? null, after?.isOpen ?? false)],
   ['increase_usd_min', (change) => end(increaseOf(change), 'min')],
-  ['increase_usd_max', (change) => end(increaseOf(change), 'max')],
+  ['increase_usd_max', (change) => top(increaseOf(change), isUnbounded(change))],
   ['no_price_because', ({ before, after }) => after?.problem ?? before?.problem ?? null],
 ];
 

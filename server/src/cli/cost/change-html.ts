@@ -1,7 +1,7 @@
-import { formatCount, plural } from '../../cost/money.ts';
+import { plural } from '../../cost/money.ts';
 import { changedAmount, gpuWords, increaseWords, nameOf } from '../../features/cost/change-words.ts';
 import { type CostChange, isChanged, type TotalIncrease, totalIncrease } from '../../features/cost/cost-changes.ts';
-import { type CostTotal, hourlyTotal } from '../../features/cost/cost-totals.ts';
+import { type CostTotal, countTotal, hourlyTotal } from '../../features/cost/cost-totals.ts';
 import { head, type PageOptions } from '../../features/cost-report/html.ts';
 import { escapeHtml, isolated } from '../../features/cost-report/html-text.ts';
 import { createLinks, type Links } from '../../features/cost-report/links.ts';
@@ -37,7 +37,7 @@ function totals(before: CostTotal, after: CostTotal, { hourly, monthly }: TotalI
     ['Change per month', monthlyIncreaseWords(monthly)],
     ['Before', hourlyTotal(before)],
     ['After', hourlyTotal(after)],
-    ['GPUs', `${formatCount(before.gpus)} → ${formatCount(after.gpus)}`],
+    ['GPUs', `${countTotal(before)} → ${countTotal(after)}`],
   ];
   return `<dl class="totals">${figures.map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`).join('')}</dl>`;
 }

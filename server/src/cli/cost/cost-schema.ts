@@ -6,6 +6,17 @@ import * as z from 'zod';
 const range = (unit: string) =>
   z.object({ min: z.number(), max: z.number() }).describe(`From minimum to maximum replicas, in ${unit}.`);
 
+const increase = range('US dollars per hour')
+  .extend({
+    isOpen: z
+      .literal(true)
+      .optional()
+      .describe(
+        'The number of pods has no known bound: at the maximum, the change is unknown, and counts as at the minimum.',
+      ),
+  })
+  .nullable();
+
 const state = z
   .object({
     path: z.string().describe('Below the root of the repository.'),
@@ -73,12 +84,12 @@ export const costSchema = z
         name: z.string().nullable(),
         before: state.describe('null if the workload is new, or if there is no base.'),
         after: state.describe('null if the workload is removed.'),
-        increase: range('US dollars per hour').nullable().describe('null without a base, or if a price is unknown.'),
+        increase: increase.describe('null without a base, or if a price is unknown.'),
       }),
     ),
     before: total.nullable(),
     after: total,
-    increase: range('US dollars per hour').nullable(),
+    increase,
     savings: z
       .array(
         z.object({

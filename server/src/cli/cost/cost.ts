@@ -3,7 +3,14 @@ import path from 'node:path';
 import process from 'node:process';
 import { plural } from '../../cost/money.ts';
 import { exceededBudgets } from '../../features/cost/budgets.ts';
-import { type CostChange, difference, increaseOf, isChanged, pairWorkloads } from '../../features/cost/cost-changes.ts';
+import {
+  type CostChange,
+  increaseOf,
+  increaseOfSum,
+  isChanged,
+  isUnbounded,
+  pairWorkloads,
+} from '../../features/cost/cost-changes.ts';
 import { type CostTotal, totalOf } from '../../features/cost/cost-totals.ts';
 import type { ReportedCosts } from '../../features/cost-report/report.ts';
 import { checkPaths } from '../check-paths.ts';
@@ -97,6 +104,8 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
   for (const sentence of report.exceeded) warn(sentence);
   const left = uncovered(report, options);
   if (left > 0) warn(`the limits do not cover ${plural(left, 'workload')} without a price`);
+  const open = unbounded(after, report, options);
+  if (open > 0) warn(`the limits count ${plural(open, 'workload')} without a known maximum of pods at the minimum`);
   if (files.some(isFailure)) return 2;
   return report.exceeded.length > 0 ? 1 : 0;
 }
@@ -106,6 +115,17 @@ function uncovered({ after, changes }: CostReport, { maxHourly, maxIncrease }: C
   if (maxHourly !== undefined) return after.unpriced;
   const changed = maxIncrease === undefined ? [] : changes.filter(isChanged);
   return changed.filter((change) => increaseOf(change) === null).length;
+}
+
+/** The number of workloads that limits or budgets count, although no bound of their pods is known. */
+function unbounded(
+  after: readonly PlacedCost[],
+  { changes }: CostReport,
+  { maxHourly, maxIncrease }: CostOptions,
+): number {
+  const counted = after.filter(({ isOpen, budgets }) => isOpen && (maxHourly !== undefined || budgets.length > 0));
+  const changed = maxIncrease === undefined ? [] : changes.filter((one) => isUnbounded(one) && isChanged(one));
+  return Math.max(counted.length, changed.length);
 }
 
 /** A document that cannot be parsed has no workloads, so its cost is missing from the totals. */
@@ -130,16 +150,17 @@ function createReport(
   if (maxHourly !== undefined && hourly.max > maxHourly) {
     exceeded.push(`the workloads cost up to $${hourly.max.toFixed(2)}/h, more than --max-hourly ${maxHourly}`);
   }
-  const increase = totals.before === null ? 0 : difference(totals.before.hourly, hourly).max;
+  const changes =
+    before === undefined
+      ? after.map((one) => ({ before: null, after: one }))
+      : pairWorkloads<WorkloadCost>(before, after);
+  const increase = totals.before === null ? 0 : increaseOfSum('hourly', totals.before, totals.after, changes).max;
   if (maxIncrease !== undefined && increase > maxIncrease) {
     exceeded.push(`the cost grows by up to $${increase.toFixed(2)}/h, more than --max-increase ${maxIncrease}`);
   }
   return {
     base: base ?? compare ?? null,
-    changes:
-      before === undefined
-        ? after.map((one) => ({ before: null, after: one }))
-        : pairWorkloads<WorkloadCost>(before, after),
+    changes,
     ...totals,
     current,
     output,

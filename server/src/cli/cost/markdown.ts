@@ -1,7 +1,7 @@
 import { plural } from '../../cost/money.ts';
 import { changedAmount, gpuWords, nameOf } from '../../features/cost/change-words.ts';
 import { type CostChange, isChanged, totalIncrease } from '../../features/cost/cost-changes.ts';
-import { countWords, hourlyTotal } from '../../features/cost/cost-totals.ts';
+import { countTotal, hourlyTotal } from '../../features/cost/cost-totals.ts';
 import { plainMarkdown } from '../../features/hover/render.ts';
 import { codeSpan } from '../reports/markdown.ts';
 import type { CostReport } from './cost.ts';
@@ -18,7 +18,7 @@ export function* renderChangeMarkdown({ base, before, after, changes, priceBasis
   yield '<!-- gpulint cost -->\n';
   const increase = totalIncrease(before, after, changes);
   yield `### GPU cost: ${increasesWords(increase)}\n`;
-  yield `\nAgainst ${codeSpan(base)}: ${countWords(before.gpus)} → ${countWords(after.gpus)} ${after.device}s, ${hourlyTotal(before)} → **${hourlyTotal(after)}**.\n`;
+  yield `\nAgainst ${codeSpan(base)}: ${countTotal(before)} → ${countTotal(after)} ${after.device}s, ${hourlyTotal(before)} → **${hourlyTotal(after)}**.\n`;
   const shown = changes.filter(isChanged);
   if (shown.length > 0) {
     yield '\n| Workload | GPUs | Before | After | Change | Location |\n| :--- | ---: | ---: | ---: | ---: | :--- |\n';

@@ -2,7 +2,7 @@ import { formatHourly, plural } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
 import { changedAmount, gpusWords, nameOf } from '../../features/cost/change-words.ts';
 import { type CostChange, increaseOf, isChanged, totalIncrease } from '../../features/cost/cost-changes.ts';
-import { countWords, gpusTotal, hourlyTotal, isUnpriced, totalAndRange } from '../../features/cost/cost-totals.ts';
+import { countTotal, gpusTotal, hourlyTotal, isUnpriced, totalAndRange } from '../../features/cost/cost-totals.ts';
 import { printable, type Style } from '../terminal.ts';
 import type { CostReport } from './cost.ts';
 import { amountWords, increasesWords, newlyPricedWords, unpricedWords } from './words.ts';
@@ -93,7 +93,7 @@ function* totalLines(
   const increase = totalIncrease(before, after, changes);
   const unchanged = changes.filter((change) => !isChanged(change)).length;
   const amounts = `${hourlyTotal(before)} → ${hourlyTotal(after)}`;
-  yield `Against ${printable(base)}: ${countWords(before.gpus)} → ${countWords(after.gpus)} ${after.device}s, ${amounts}: ${style.bold(increasesWords(increase))}${ranged}${unpriced}\n`;
+  yield `Against ${printable(base)}: ${countTotal(before)} → ${countTotal(after)} ${after.device}s, ${amounts}: ${style.bold(increasesWords(increase))}${ranged}${unpriced}\n`;
   const newlyPriced = newlyPricedWords(changes);
   if (newlyPriced !== '') yield `The increase includes ${newlyPriced}\n`;
   if (unchanged > 0) yield `${plural(unchanged, 'workload')} unchanged\n`;

@@ -59,5 +59,6 @@ export function monthlyIncreaseWords(increase: Range | null): string {
 export function increasesWords({ hourly, monthly }: TotalIncrease): string {
   if (hourly === null) return increaseWords(null);
   const isOnlyJobs = monthly !== null && monthly.min === 0 && monthly.max === 0 && hourly.max !== 0;
-  return `${increaseWords(hourly)}${isOnlyJobs ? '' : ` (${monthlyIncreaseWords(monthly)})`}`;
+  const month = isOnlyJobs ? '' : ` (${monthlyIncreaseWords(monthly && { min: monthly.min, max: monthly.max })})`;
+  return `${increaseWords({ min: hourly.min, max: hourly.max })}${month}${hourly.isOpen ? ', maximum unknown' : ''}`;
 }

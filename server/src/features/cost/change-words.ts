@@ -1,6 +1,6 @@
 import { formatCount, formatDollars, formatHourly } from '../../cost/money.ts';
 import type { Range } from '../../cost/types.ts';
-import { type ComparedCost, type CostChange, increaseOf, monthlyIncreaseOf } from './cost-changes.ts';
+import { type ComparedCost, type CostChange, type Increase, increaseOf, monthlyIncreaseOf } from './cost-changes.ts';
 
 /** `Deployment/chat`, with the namespace if there is one: `serving/Deployment/chat`. */
 export function nameOf({ kind, namespace, name }: ComparedCost): string {
@@ -32,14 +32,15 @@ export function changedAmount(change: CostChange): string {
     : increaseWords(increase);
 }
 
-/** `+$6.88/h`, `−$1.20/h`, `+$1.20/h to +$3.60/h`, `up to +$3.60/h`, `±$0/h`. */
-export function increaseWords(increase: Range | null, format: (amount: number) => string = formatHourly): string {
+/** `+$6.88/h`, `−$1.20/h`, `+$1.20/h to +$3.60/h`, `up to +$3.60/h`, `±$0/h`, `+$6.88/h, maximum unknown`. */
+export function increaseWords(increase: Increase | null, format: (amount: number) => string = formatHourly): string {
   if (increase === null) return 'unknown';
+  const open = increase.isOpen ? ', maximum unknown' : '';
   const low = signed(increase.min, format);
   const high = signed(increase.max, format);
-  if (low === high) return low;
-  if (increase.min === 0) return `up to ${high}`;
-  return increase.max === 0 ? `up to ${low}` : `${low} to ${high}`;
+  if (low === high) return `${low}${open}`;
+  if (increase.min === 0) return `up to ${high}${open}`;
+  return `${increase.max === 0 ? `up to ${low}` : `${low} to ${high}`}${open}`;
 }
 
 function signed(amount: number, format: (amount: number) => string): string {

@@ -56,33 +56,59 @@ function isSameMonth(before: ComparedCost, after: ComparedCost): boolean {
   return before.monthly === null || after.monthly === null || isSameRange(before.monthly, after.monthly);
 }
 
-/** The change of the hourly price at the floor and at the ceiling; null if one side has no known price. */
-export function increaseOf({ before, after }: CostChange): Range | null {
+/** A change at the floor and at the ceiling. */
+export interface Increase extends Range {
+  /** Pods of one side have no known bound, so only the floors can be compared, and the change at the ceiling is unknown. */
+  readonly isOpen?: true;
+}
+
+/** The change of the hourly price; null if one side has no known price. */
+export function increaseOf(change: CostChange): Increase | null {
+  const { before, after } = change;
   const from = before === null ? nothing : before.hourly;
   const to = after === null ? nothing : after.hourly;
-  return from === null || to === null ? null : difference(from, to);
+  return from === null || to === null ? null : atFloors(difference(from, to), change);
 }
 
 /** The same of the months of a workload; null if it came or went. */
-export function monthlyIncreaseOf({ before, after }: CostChange): Range | null {
-  const [from, to] = [before?.monthly ?? null, after?.monthly ?? null];
-  return from === null || to === null ? null : difference(from, to);
+export function monthlyIncreaseOf(change: CostChange): Increase | null {
+  const [from, to] = [change.before?.monthly ?? null, change.after?.monthly ?? null];
+  return from === null || to === null ? null : atFloors(difference(from, to), change);
+}
+
+function atFloors(increase: Range, change: CostChange): Increase {
+  return isUnbounded(change) ? { min: increase.min, max: increase.min, isOpen: true } : increase;
+}
+
+/** Whether pods of one side have no known bound. */
+export function isUnbounded({ before, after }: CostChange): boolean {
+  return before?.isOpen === true || after?.isOpen === true;
 }
 
 /** The change of the totals; null if the price of no changed workload is known. */
 export interface TotalIncrease {
-  readonly hourly: Range | null;
-  readonly monthly: Range | null;
+  readonly hourly: Increase | null;
+  readonly monthly: Increase | null;
 }
 
-export function totalIncrease(
-  before: Pick<CostTotal, 'hourly' | 'monthly'>,
-  after: Pick<CostTotal, 'hourly' | 'monthly'>,
-  changes: readonly CostChange[],
-): TotalIncrease {
+type Sums = Pick<CostTotal, 'hourly' | 'monthly'>;
+
+export function totalIncrease(before: Sums, after: Sums, changes: readonly CostChange[]): TotalIncrease {
   const changed = changes.filter(isChanged);
   if (changed.length > 0 && changed.every((one) => increaseOf(one) === null)) return { hourly: null, monthly: null };
-  return { hourly: difference(before.hourly, after.hourly), monthly: difference(before.monthly, after.monthly) };
+  return {
+    hourly: increaseOfSum('hourly', before, after, changed),
+    monthly: increaseOfSum('monthly', before, after, changed),
+  };
+}
+
+/** The change of a sum. Of workloads without a known bound, it has the change at the floor. */
+export function increaseOfSum(name: keyof Sums, before: Sums, after: Sums, changes: readonly CostChange[]): Increase {
+  const { min, max } = difference(before[name], after[name]);
+  const open = changes.filter((change) => isUnbounded(change) && isChanged(change));
+  if (open.length === 0) return { min, max };
+  const tops = open.map((change) => difference(change.before?.[name] ?? nothing, change.after?.[name] ?? nothing));
+  return { min, max: withoutNoise(tops.reduce((sum, one) => sum - one.max + one.min, max)), isOpen: true };
 }
 
 export function difference(from: Range, to: Range): Range {

@@ -86,6 +86,11 @@ export function countWords({ min, max }: Range): string {
   return formatCount({ min: roundedCount(min), max: roundedCount(max) });
 }
 
+/** The devices of a total: `2`, `2–4`, `at least 2`. */
+export function countTotal({ gpus, isOpen }: Pick<CostTotal, 'gpus' | 'isOpen'>): string {
+  return isOpen ? `at least ${countWords({ min: gpus.min, max: gpus.min })}` : countWords(gpus);
+}
+
 /** `2 GPUs`, `at least 2 GPUs`, `16 TPU chips`. */
 export function gpusTotal(total: Pick<CostTotal, 'gpus' | 'device' | 'isOpen'>): string {
   const [min, max] = [roundedCount(total.gpus.min), roundedCount(total.gpus.max)];
