@@ -201,14 +201,14 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   }));
   const selectors = [
     ...lowerSelectors(pod),
-    ...selectorsIn(source.nodeSelector),
+    ...selectorsIn(source.nodeSelector).concat(source.selectors ?? []),
     ...selectorsInTerms(source.nodeSelectorTerms),
   ];
   const inherited = inheritParts(source.inheritedPods, containers, selectors);
   const typed = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
   const nodes = [...typed, ...inherited.selectors];
   const added = nodes.filter((selector) => !selectors.includes(selector));
-  const terms = lowerNodeTerms(pod, added.map(asRequirement), source);
+  const terms = lowerNodeTerms(pod, [...added, ...(source.selectors ?? [])].map(asRequirement), source);
   const avoided = lowerAvoided(pod);
   const labels = lowerStrings(getIn(source.metadata, 'labels'));
   const ofTemplate = lowerStrings(getIn(source.metadata, 'annotations'));

@@ -57,7 +57,8 @@ export const appCharts: readonly Chart[] = [
       const isRay = (group: Cursor | undefined) =>
         firstOf(group, ['rayStartParams', 'rayVersion', 'initArgs', 'groupName', 'enableInTreeAutoscaling']) !==
         undefined;
-      return isRay(head) || isRay(worker) || (isMap(head) && isMap(getIn(values, 'additionalWorkerGroups')));
+      const scales = isMap(head) && firstOf(worker, ['minReplicas', 'maxReplicas']) !== undefined;
+      return isRay(head) || isRay(worker) || scales || (isMap(head) && isMap(getIn(values, 'additionalWorkerGroups')));
     },
     blocks: rayGroups,
   },

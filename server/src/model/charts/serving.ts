@@ -1,4 +1,4 @@
-import { asBoolean, asText, type Cursor, entries, getIn, items, type Located } from '../../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, items, type Located } from '../../yaml/cursor.ts';
 import { namesAccelerators } from '../accelerators.ts';
 import { product } from '../count.ts';
 import type { PodCount, PodSetSource } from '../kinds/kind.ts';
@@ -49,7 +49,11 @@ export const servingCharts: readonly Chart[] = [
       const spansNodes = asBoolean(getIn(values, 'multiNode', 'enabled')) === true;
       const requests = getIn(values, 'resources') === undefined ? [unwritten('nvidia.com/gpu', 1)] : [];
       const block = one(values, containerOf({ at: values, name: 'nim', requests }));
-      return [spansNodes ? { ...block, podSet: { ...block.podSet, pods: exactly(null) } } : block];
+      if (!spansNodes) return [block];
+      // A LeaderWorkerSet of so many pods for each replica, or an MPIJob with so many workers.
+      const size = getIn(values, 'multiNode', 'workers');
+      const pods = size === undefined ? exactly(null) : times(replicasOf(values), lowerCount(size, 1));
+      return [{ ...block, podSet: { ...block.podSet, pods } }];
     },
   },
   {
@@ -248,8 +252,30 @@ function modelservice(values: Cursor, role: string): readonly ChartBlock[] {
   });
   const multinode = asBoolean(getIn(values, 'multinode')) === true;
   const pods = times(modelserviceReplicas(block, role), multinode ? workers(sizes) : 1);
-  return [{ root: block, podSet: { ...podSetOf(block, containers), name: role, pods }, role: 'serving' }];
+  const podSet = { ...podSetOf(block, containers), ...modelserviceNodes(block), name: role, pods };
+  return [{ root: block, podSet, role: 'serving' }];
 }
+
+/** The template makes node affinity of `acceleratorTypes`, and adds the fields of `extraConfig` to the pod. */
+function modelserviceNodes(block: Cursor): Partial<PodSetSource> {
+  const key = getIn(block, 'acceleratorTypes', 'labelKey');
+  const label = isTemplated(key) ? undefined : asText(key);
+  const values = getIn(block, 'acceleratorTypes', 'labelValues');
+  const named = isTemplated(values) ? [] : items(values).flatMap((value) => text(value) ?? []);
+  const extra = getIn(block, 'extraConfig');
+  const nodeSelector = getIn(extra, 'nodeSelector');
+  const nodeSelectorTerms = getIn(extra, 'affinity', 'nodeAffinity', ...requiredTerms);
+  return {
+    ...(label !== undefined &&
+      named.length > 0 &&
+      values !== undefined && { selectors: [{ key: label, values: named, from: 'affinity', at: values }] }),
+    ...(nodeSelector && { nodeSelector }),
+    ...(nodeSelectorTerms && { nodeSelectorTerms }),
+    ...(getIn(extra, 'tolerations') && extra && { tolerated: extra }),
+  };
+}
+
+const requiredTerms = ['requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms'] as const;
 
 /** Releases of the chart differ in whether prefill has a replica by default. */
 function modelserviceReplicas(block: Cursor, role: string): PodCount {

@@ -4,7 +4,7 @@ import type { ImplicitDevices } from '../implicit-devices.ts';
 import type { ModelOptions } from '../options.ts';
 import type { Inherited } from '../referenced.ts';
 import type { PodsFacts } from '../referenced-pods.ts';
-import type { Container, FieldSharding, Placement, Retries, Role, Scaling, Volume } from '../workload.ts';
+import type { Container, FieldSharding, Placement, Retries, Role, Scaling, Selector, Volume } from '../workload.ts';
 import type { PodHosts } from './pod-addresses.ts';
 
 /** An entry in the table of kinds: what objects of these kinds run. */
@@ -135,6 +135,8 @@ export interface PodSetSource {
   readonly nodeSelector?: Cursor;
   /** The same for the terms of required node affinity. */
   readonly nodeSelectorTerms?: Cursor;
+  /** For values of which a template makes terms of node affinity. */
+  readonly selectors?: readonly Selector[];
   /** For kinds with tolerations outside the pod: the mapping that has them. */
   readonly tolerated?: Cursor;
   /** For kinds that reference another object, which supplies what this one omits. */
