@@ -49,3 +49,32 @@ function podsOf({ manifest: { root }, podSets }: Workload): number | null {
     0,
   );
 }
+
+/**
+ * A group of an MPIJob that also waits for the launcher, which is created only after the workers are ready. By default, it waits for all pods:
+ * https://github.com/kubeflow/mpi-operator/blob/v0.6.0/pkg/controller/podgroup.go (2026-11-30)
+ */
+export function lateLauncher({
+  kind,
+  apiVersion,
+  manifest: { root },
+  partial,
+  podSets,
+}: Workload): LateLauncher | undefined {
+  const spec = getIn(root, 'spec');
+  const policy = getIn(spec, 'runPolicy', 'schedulingPolicy');
+  if (kind !== 'MPIJob' || apiVersion !== 'kubeflow.org/v2beta1' || partial || policy === undefined) return undefined;
+  if (asText(getIn(spec, 'launcherCreationPolicy')) !== 'WaitForWorkersReady') return undefined;
+  const { min, max } = podSets.find(({ name }) => name === 'Worker')?.pods ?? { min: null, max: null };
+  if (isIncomplete(spec) || isIncomplete(policy) || min === null || min !== max || min === 0) return undefined;
+  const minimum = getIn(policy, 'minAvailable');
+  const count = minimum === undefined ? min + 1 : Number(asText(minimum) ?? Number.NaN);
+  return count === min + 1 ? { at: minimum ?? policy, minimum, workers: min } : undefined;
+}
+
+export interface LateLauncher {
+  readonly at: Cursor;
+  /** The written minimum. */
+  readonly minimum: Cursor | undefined;
+  readonly workers: number;
+}

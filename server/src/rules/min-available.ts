@@ -1,12 +1,12 @@
 import { plural } from '../cost/money.ts';
-import { unreachableMinimums } from '../evidence/gang-minimums.ts';
+import { lateLauncher, unreachableMinimums } from '../evidence/gang-minimums.ts';
 import { mpiTasks } from '../evidence/mpi-tasks.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { asNumber, type Cursor, getIn, isIncomplete, items, spanOf } from '../yaml/cursor.ts';
-import { replaceScalar } from '../yaml/edit.ts';
+import { asNumber, type Cursor, getIn, isIncomplete, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -17,6 +17,9 @@ import { defineRule } from './rule.ts';
  * Volcano starts a gang when `minAvailable` pods can run together. If the job has fewer pods, the webhook rejects it; without the
  * webhook, the gang never starts. The training operator passes `schedulingPolicy.minAvailable` to the scheduler, and Volcano reads
  * `scheduling.volcano.sh/group-min-member` from other objects. Pods that name a PodGroup wait until it has `minMember` pods.
+ *
+ * The group of an MPIJob waits for all workers and the launcher, unless `schedulingPolicy.minAvailable` says less. With `launcherCreationPolicy:
+ * WaitForWorkersReady`, the launcher is created only after the workers are ready, so both wait for each other.
  *
  * ```yaml invalid
  * apiVersion: batch.volcano.sh/v1alpha1
@@ -70,6 +73,7 @@ import { defineRule } from './rule.ts';
  * ## Sources
  *
  * - [volcano-sh/volcano: validation of jobs](https://github.com/volcano-sh/volcano/blob/master/pkg/webhooks/admission/jobs/validate/admit_job.go)
+ * - [kubeflow/mpi-operator#608](https://github.com/kubeflow/mpi-operator/issues/608)
  * - [volcano-sh/volcano#1959](https://github.com/volcano-sh/volcano/issues/1959)
  */
 export default defineRule({
@@ -94,6 +98,24 @@ export default defineRule({
       context.report({
         message: `${field} is ${count}, but the job has only ${plural(pods, 'pod')}: the scheduler never starts it`,
         span: spanOf(at),
+      });
+    }
+    const late = lateLauncher(workload);
+    if (late !== undefined) {
+      const { at, minimum, workers } = late;
+      context.report({
+        severity: 'warning',
+        message: `The gang waits for ${plural(workers, 'worker')} and the launcher, but WaitForWorkersReady creates the launcher last: the job never starts; set minAvailable to ${workers}`,
+        span: minimum === undefined ? keySpanOf(at) : spanOf(minimum),
+        fixes: () => [
+          fix(
+            `Set minAvailable to ${workers}`,
+            'unsafe',
+            minimum === undefined
+              ? insertKey(context.document, at, 'minAvailable', workers)
+              : replaceScalar(context.document, minimum, workers),
+          ),
+        ],
       });
     }
     if (kind !== 'Job' || !apiVersion.startsWith('batch.volcano.sh/')) return;
