@@ -18,6 +18,7 @@ import {
 } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -28,6 +29,9 @@ import { defineRule } from './rule.ts';
  * RDMA registers memory with the network card, which requires locked pages. Without the capability IPC_LOCK the limit of the container runtime
  * applies, often 64 KiB: registration fails ("Cannot allocate memory"), and NCCL stops or falls back to TCP. The same applies to a container that
  * mounts `/dev/infiniband` from the host.
+ *
+ * The capability works only for root: in a container with another user (`runAsUser: 1000`) it is allowed, but not effective, because Kubernetes has no ambient
+ * capabilities. Such a container needs a higher limit of the container runtime (`LimitMEMLOCK`).
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -75,6 +79,8 @@ import { defineRule } from './rule.ts';
  *
  * - [NVIDIA Network Operator: RDMA shared devices](https://docs.nvidia.com/networking/display/cokan10/network+operator)
  * - [Oracle: RDMA on OKE](https://github.com/oracle-quickstart/oci-hpc-oke/blob/main/docs/running-pytorch-jobs-on-oke-using-hostnetwork-with-rdma.md)
+ * - [NVIDIA/nvidia-container-toolkit#2037](https://github.com/NVIDIA/nvidia-container-toolkit/issues/2037)
+ * - [Kubernetes: ambient capabilities (KEP-2763)](https://github.com/kubernetes/enhancements/issues/2763)
  * - [NVIDIA/aicr#2306](https://github.com/NVIDIA/aicr/pull/2306)
  */
 export default defineRule({
@@ -90,11 +96,27 @@ export default defineRule({
     const at = device ?? mount;
     const security = getIn(container.at, 'securityContext');
     if (at === undefined || isIncomplete(container.at) || isIncomplete(security)) return;
-    if (asBoolean(getIn(security, 'privileged')) === true || mayLock(getIn(security, 'capabilities', 'add'))) return;
+    if (asBoolean(getIn(security, 'privileged')) === true) return;
+    const added = getIn(security, 'capabilities', 'add');
+    const uid = isIncomplete(added) ? undefined : ordinaryUser(security, getIn(podSet.pod, 'securityContext'));
+    const lock = items(added).find((one) => isLock(asText(one)));
     const user = device === undefined ? '/dev/infiniband' : keyOf(device);
+    const span = device === undefined ? spanOf(at) : keySpanOf(device);
+    if (uid !== undefined) {
+      const who = `user ${shorten(asText(uid) ?? '', 12)}`;
+      report({
+        message:
+          lock === undefined
+            ? `${user} needs locked memory, which ${who} may lack even with IPC_LOCK: unless the nodes raise the limit, NCCL falls back to TCP`
+            : `${shorten(asText(lock) ?? '', 20)} has no effect for ${who}: added capabilities are effective only for root, and NCCL can fall back to TCP`,
+        span: lock === undefined ? span : spanOf(lock),
+      });
+      return;
+    }
+    if (mayLock(added)) return;
     report({
       message: `${user} needs the capability IPC_LOCK: without it, RDMA may fail to register memory, and NCCL falls back to TCP`,
-      span: device === undefined ? spanOf(at) : keySpanOf(device),
+      span,
       fixes: () => [addCapability(container, security, document)],
     });
   },
@@ -120,9 +142,17 @@ function deviceFiles({ volumeMounts }: Container, podSet: PodSet): Cursor | unde
 }
 
 function mayLock(added: Cursor | undefined): boolean {
-  return (
-    isIncomplete(added) || items(added).some((one) => /^(?:CAP_)?(?:IPC_LOCK|ALL|SYS_ADMIN)$/i.test(asText(one) ?? ''))
-  );
+  return isIncomplete(added) || items(added).some((one) => isLock(asText(one)));
+}
+
+function isLock(capability: string | undefined): boolean {
+  return /^(?:CAP_)?(?:IPC_LOCK|ALL|SYS_ADMIN)$/i.test(capability ?? '');
+}
+
+/** The user of a container, if it is not root. The field of the container replaces that of the pod. */
+function ordinaryUser(own: Cursor | undefined, ofPod: Cursor | undefined): Cursor | undefined {
+  const uid = getIn(own, 'runAsUser') ?? getIn(ofPod, 'runAsUser');
+  return /^[1-9]\d*$/.test(asText(uid) ?? '') ? uid : undefined;
 }
 
 function addCapability({ at }: Container, security: Cursor | undefined, document: YamlDocument): Fix | undefined {
