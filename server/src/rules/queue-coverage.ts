@@ -1,3 +1,4 @@
+import { acceleratorResource } from '../catalog/index.ts';
 import { replacedResource } from '../catalog/resource-spelling.ts';
 import { amountConflicts, preemptionConflict } from '../evidence/queue-conflicts.ts';
 import { queueLabel } from '../evidence/queue-label.ts';
@@ -10,11 +11,13 @@ import { fix } from '../rewrite/fix.ts';
 import {
   asText,
   type Cursor,
+  entries,
   getIn,
   isIncomplete,
   isTemplated,
   isUnseen,
   items,
+  keyOf,
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
@@ -103,7 +106,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * If the LocalQueue or the ClusterQueue is not in the same project, is defined twice, or is templated. For workloads without accelerators. If a queue
- * covers neither CPU nor memory and a workload requests them, it is information, because Kueue's `excludeResourcePrefixes` may name them.
+ * covers neither CPU nor memory and a workload requests them, it is information, because Kueue's `excludeResourcePrefixes` may name them, and so are network
+ * devices and huge pages that no queue covers.
  *
  * ## Sources
  *
@@ -123,10 +127,11 @@ export default defineRule({
     // gpu-resource-name reports former names.
     const devices = requestedResources(workload).filter((name) => replacedResource(name)?.isGone !== true);
     const plain = devices.length === 0 ? [] : plainResources(workload).filter(isMissing);
-    const [missing, ...others] = [...devices.filter(isMissing), ...plain];
+    const other = devices.length === 0 ? [] : otherResources(workload).filter(isMissing);
+    const [missing, ...others] = [...devices.filter(isMissing), ...plain, ...other];
     if (missing === undefined) return;
-    // Kueue can be configured to ignore CPU and memory, as such a queue suggests.
-    const mayIgnore = missing === plain[0] && plainNames.every(isMissing);
+    // Kueue can be configured to ignore CPU and memory, as such a queue suggests, and often ignores what comes with devices.
+    const mayIgnore = (missing === plain[0] && plainNames.slice(0, 2).every(isMissing)) || missing === other[0];
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
     const where = queue.file === null ? '' : ` (${shorten(queue.file)})`;
     const effect = `Kueue never admits the workload${mayIgnore ? ` unless its config excludes ${missing}` : ''}`;
@@ -242,9 +247,25 @@ function requestedResources({ podSets }: Workload): readonly string[] {
   return [...new Set(requests.map(({ resource }) => resource))];
 }
 
-const plainNames = ['cpu', 'memory'];
+const plainNames = ['cpu', 'memory', 'ephemeral-storage'];
 
-/** Which of CPU and memory the pods request: a limit without a request is also a request. Kueue counts them like devices. */
+/** The network devices and huge pages that the pods request. */
+function otherResources({ podSets }: Workload): readonly string[] {
+  const containers = podSets.filter(({ pods }) => pods.max !== 0).flatMap((podSet) => podSet.containers);
+  const written = containers.flatMap(({ resources }) =>
+    ['requests', 'limits'].flatMap((part) => entries(getIn(resources, part)).map(keyOf)),
+  );
+  return [...new Set(written)].filter(
+    (name) =>
+      (name.startsWith('hugepages-') || (name.includes('/') && acceleratorResource(name) === undefined)) &&
+      containers.some(
+        ({ accelerators, resources }) =>
+          !accelerators.some(({ resource }) => resource === name) && requests(resources, name),
+      ),
+  );
+}
+
+/** Which of CPU, memory and disk the pods request: a limit without a request is also a request. Kueue counts them like devices. */
 function plainResources({ podSets }: Workload): readonly string[] {
   const containers = podSets.filter(({ pods }) => pods.max !== 0).flatMap((podSet) => podSet.containers);
   return plainNames.filter((name) => containers.some(({ resources }) => requests(resources, name)));
