@@ -1,9 +1,13 @@
 import { countedResource, isMemoryOfGpus, meantResource, replacedResource } from '../catalog/resource-spelling.ts';
 import { lacksLimitOf } from '../evidence/missing-limit.ts';
+import { placesAt } from '../evidence/written.ts';
 import { keyProblem } from '../model/api-syntax.ts';
 import { isListedContainer } from '../model/pod.ts';
+import { fix } from '../rewrite/fix.ts';
 import { renameResource, writtenResources } from '../rewrite/rename-resource.ts';
-import { asText, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asText, entries, getIn, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { renameKey } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -15,6 +19,9 @@ import { defineRule } from './rule.ts';
  * number is the value: `nvidia.com/gpu-all` does not exist, and `nvidia.com/gpu.count` is a label, as is `nvidia.com/gpu.memory`. The API server rejects a name without a domain, such as `gpu`, a domain with uppercase letters, and a misspelled name that is in `requests` but
  * not in `limits`. Only old device plugins offer a former name, such as
  * `aws.amazon.com/neurondevice`; such a name is **information**.
+ *
+ * Kinds with fields of their own for resources take no such names: a service of a DynamoGraphDeployment (v1alpha1) has `gpu: "1"`, and kubectl rejects
+ * `nvidia.com/gpu` there as an unknown field.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -56,6 +63,7 @@ import { defineRule } from './rule.ts';
  *
  * ## Sources
  *
+ * - [ai-dynamo/dynamo#1812](https://github.com/ai-dynamo/dynamo/pull/1812)
  * - [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
  * - [kubernetes/kubernetes#44438](https://github.com/kubernetes/kubernetes/issues/44438)
  * - [AWS Neuron: 'neurondevice' is no longer supported](https://awsdocs-neuron.readthedocs-hosted.com/en/latest/general/announcements/neuron2.x/announce-no-support-device-version.html)
@@ -63,6 +71,26 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
+  manifest({ kind, apiVersion, root }, { report, document }) {
+    if (apiVersion !== 'nvidia.com/v1alpha1' || !dynamoKinds.has(kind)) return;
+    for (const resources of ['spec.resources', 'spec.services.*.resources'].flatMap((path) => placesAt(root, path))) {
+      const written = ['limits', 'requests'].flatMap((part) => entries(getIn(resources, part)));
+      const [first, ...others] = written.filter((entry) => keyOf(entry).includes('/') && !isUnseen(entry));
+      if (first === undefined) continue;
+      const name = keyOf(first);
+      const isGpu = name === 'nvidia.com/gpu';
+      const all = [first, ...others].filter((entry) => keyOf(entry) === name);
+      report({
+        severity: 'error',
+        message: `Resources of a Dynamo service have no field ${shorten(name, 40)}: kubectl rejects it; with other clients, the pod starts without it; use ${isGpu ? 'gpu' : 'gpu and gpuType, or custom'}`,
+        span: keySpanOf(first),
+        fixes: () =>
+          isGpu && !written.some((entry) => keyOf(entry) === 'gpu')
+            ? [fix('Rename it to gpu', 'unsafe', ...all.map((entry) => renameKey(document, entry, 'gpu')))]
+            : [],
+      });
+    }
+  },
   container(container, context) {
     const checked = new Set<string>();
     for (const entry of writtenResources(container)) {
@@ -118,3 +146,6 @@ export default defineRule({
     }
   },
 });
+
+/** Their resources have the fields cpu, memory, gpu, gpuType and custom: https://github.com/ai-dynamo/dynamo/blob/main/deploy/operator/api (v1alpha1) */
+const dynamoKinds: ReadonlySet<string> = new Set(['DynamoGraphDeployment', 'DynamoComponentDeployment']);
