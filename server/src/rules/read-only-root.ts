@@ -1,5 +1,5 @@
 import { unmountedDownloads } from '../evidence/model-volume.ts';
-import { knowsUser, otherUser, runsAsRoot } from '../evidence/root-images.ts';
+import { knowsUser, otherUser, runsAsRoot, userSetting } from '../evidence/root-images.ts';
 import { isAlone, runsAsWritten, soleServer } from '../evidence/sole-server.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -7,7 +7,7 @@ import { isListedContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asBoolean, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type Report } from './rule.ts';
 
 /**
  * A model server has no writable folder for temporary files or for its model.
@@ -18,6 +18,9 @@ import { defineRule } from './rule.ts';
  * in the folder for temporary files. If `/tmp` is not a volume, Python finds no such folder ("No usable temporary directory found"), and
  * the server stops at startup while its pod holds the GPUs. It also stops if it cannot write the model that it downloads, and Ollama if it
  * cannot write its key to the home of its user.
+ *
+ * The image of vLLM has only the users root and `vllm` (2000). The home of any other user, such as `runAsUser: 1000`, is `/`, where only root can create the
+ * folder `.cache`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -68,6 +71,8 @@ import { defineRule } from './rule.ts';
  * ## Sources
  *
  * - [Python: tempfile.gettempdir](https://docs.python.org/3/library/tempfile.html#tempfile.gettempdir)
+ * - [ai-dynamo/dynamo#12457](https://github.com/ai-dynamo/dynamo/pull/12457)
+ * - [vllm-project/vllm#10185](https://github.com/vllm-project/vllm/issues/10185)
  * - [vLLM: environment variables](https://docs.vllm.ai/en/latest/configuration/env_vars.html)
  * - [Kubernetes: security context](https://kubernetes.io/docs/tasks/configure-pod-container/security-context/)
  */
@@ -76,8 +81,11 @@ export default defineRule({
   severity: 'warning',
   container(container, { podSet, workload, report }) {
     const setting = getIn(container.at, 'securityContext', 'readOnlyRootFilesystem');
-    if (setting === undefined || asBoolean(setting) !== true || container.type !== 'app') return;
-    if (!requestsAccelerators(container) || !isAlone(container, podSet, workload)) return;
+    if (container.type !== 'app' || !requestsAccelerators(container) || !isAlone(container, podSet, workload)) return;
+    if (setting === undefined || asBoolean(setting) !== true) {
+      if (!isTemplated(setting)) checkHomeless(container, podSet, workload, report);
+      return;
+    }
     const program = soleServer(container)?.program ?? '';
     const name = names.get(program);
     const isWritten = isListedContainer(container.at) && runsAsWritten(workload);
@@ -99,6 +107,28 @@ export default defineRule({
     });
   },
 });
+
+/**
+ * Reports a user whom vLLM's image does not have: the home is then `/`. The image has only root and, since 0.11, `vllm` (2000).
+ * https://github.com/ai-dynamo/dynamo/pull/12457 (2026-07-30)
+ */
+function checkHomeless(
+  container: Container,
+  podSet: PodSet,
+  workload: Workload,
+  report: (found: Report) => void,
+): void {
+  const user = otherUser(container, podSet);
+  const setting = userSetting('runAsUser', container, podSet);
+  if (user === undefined || user === 2000 || setting === undefined || workload.partial) return;
+  if (!/(?:^|\/)vllm\/vllm-openai(?::|@|$)/.test(container.image?.value ?? '') || mayMountMore(container)) return;
+  if (soleServer(container)?.program !== 'vllm' || !isListedContainer(container.at) || !runsAsWritten(workload)) return;
+  if (lostDownload(container, podSet, workload, 'vllm')?.startsWith('~') !== true) return;
+  report({
+    message: `User ${user} has no home in the image, so vLLM downloads its model to /.cache, which only root can write: it does not start; set HOME`,
+    span: spanOf(setting),
+  });
+}
 
 const names: ReadonlyMap<string, string> = new Map([
   ['vllm', 'vLLM'],
