@@ -35,6 +35,24 @@ describe('the default parameters of a workflow', () => {
     expect(found?.fixes).toEqual([]);
   });
 
+  test('may take GPUs past the device plugin', () => {
+    const taken = (gpu: string) =>
+      workflow(
+        `[{name: gpu, value: "${gpu}"}]`,
+        `    - name: main
+      container:
+        image: registry.example/tune:3
+        env: [{name: NVIDIA_VISIBLE_DEVICES, value: "{{workflow.parameters.gpu}}"}]
+`,
+      );
+    expect(rulesOf(taken('0,3'))).toContain('visible-devices-bypass');
+    expect(rulesOf(taken('0,3').replace('kind: Workflow', 'kind: WorkflowTemplate'))).toContain(
+      'visible-devices-bypass',
+    );
+    expect(rulesOf(taken('none'))).not.toContain('visible-devices-bypass');
+    expect(rulesOf(taken('lab'))).not.toContain('visible-devices-bypass');
+  });
+
   test('are unknown without a value', () => {
     expect(counts(workflow('[{name: gpus}]', pod('main', '{{workflow.parameters.gpus}}', '4')))).toEqual([null]);
   });

@@ -104,7 +104,9 @@ function isLoud({ severity }: Finding): boolean {
 }
 
 /** What a helper adds to a command line may be what is missing. */
-function isAboutGpus({ workload, container }: Finding): boolean {
+function isAboutGpus({ rule, workload, container }: Finding): boolean {
+  // It takes GPUs that nothing requests.
+  if (rule === 'visible-devices-bypass') return workload !== null;
   if (workload === null || !namesAccelerators(workload)) return false;
   const found = workload.podSets.flatMap(({ containers }) => containers).find(({ name }) => name === container);
   return found === undefined || !mayRunMore(found);

@@ -60,7 +60,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For `none` and `void` without a request, for unknown values, for infrastructure, and next to a request of another vendor's devices. Next to
- * a request, or where only a chart's values know the request, `all` is information: manifests often repeat the default of CUDA images, and on
+ * a request, or where only a chart's values or the users of a definition know the request, `all` is information: manifests often repeat the default of CUDA images, and on
  * nodes with one GPU it changes nothing.
  *
  * ## Sources
@@ -87,7 +87,8 @@ export default defineRule({
     checkDeviceFiles(container, context);
     const env = container.env.find(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES');
     const value = env?.value ?? fromConfigMap(container, (name) => name === 'NVIDIA_VISIBLE_DEVICES')?.value;
-    if (value === undefined || isTemplated(value.at) || isExempt(context.workload)) return;
+    const { role, kind } = context.workload;
+    if (value === undefined || isTemplated(value.at) || role === 'infrastructure') return;
     if (!/^(?:all|none|void|\d+(?:,\d+)*|(?:GPU|MIG)-[\w/,-]+)$/.test(value.value)) return;
     const all = knownRequests(container);
     const requests = all.filter(({ resource }) => resource.startsWith('nvidia.com/'));
@@ -95,9 +96,10 @@ export default defineRule({
     if (requests.length === 0 && (all.length > 0 || container.accelerators.some(({ count }) => count === null))) return;
     const hidesAll = value.value === 'none' || value.value === 'void';
     if (hidesAll && requests.length === 0) return;
-    // Chart values may request GPUs or not, and the variable is wrong in both cases.
-    const isOpen = requests.length === 0 && (isUnseen(container.resources) || isIncomplete(container.at));
-    if (isOpen && (context.workload.kind === 'DaemonSet' || isUnseen(env?.at ?? value.at))) return;
+    // Chart values, and who uses a definition, may request GPUs or not, and the variable is wrong in both cases.
+    const isOpen =
+      requests.length === 0 && (role === 'definition' || isUnseen(container.resources) || isIncomplete(container.at));
+    if (isOpen && (kind === 'DaemonSet' || isUnseen(env?.at ?? value.at))) return;
     const isAll = value.value === 'all';
     const effect = hidesAll
       ? `hides the ${requestWords(requests)} that the device plugin assigns`
