@@ -1,7 +1,19 @@
 import { oneOf, partOf } from '../catalog/word-patterns.ts';
 import { isHub } from '../model/charts/notebooks.ts';
 import type { Container } from '../model/workload.ts';
-import { asText, type Cursor, entries, getIn, isTemplated, keyOf, type Located } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isTemplated,
+  items,
+  keyOf,
+  type Located,
+  rootCursor,
+  spanOf,
+} from '../yaml/cursor.ts';
+import { parseDocument } from '../yaml/parse.ts';
 import { isPlaceholder } from '../yaml/placeholder.ts';
 import { notebookLogins } from './notebook-login.ts';
 
@@ -47,6 +59,50 @@ export function hubPasswords(values: Cursor): readonly WrittenPassword[] {
 }
 
 const hubKey = /(?:^|_)(?:password|client_secret)$/;
+
+/** A variable in the text of a runtime environment. */
+export interface TextVariable {
+  readonly name: string;
+  readonly value: string;
+  /** The field with the whole text, in which the value starts. */
+  readonly text: Located<string>;
+  readonly start: number;
+}
+
+/**
+ * The variables that a field of KubeRay's kinds gives a job or its applications: `runtimeEnvYAML`, `serveConfigV2`.
+ * https://docs.ray.io/en/latest/ray-core/handling-dependencies.html#runtime-environments-api-ref
+ */
+export function runtimeVariables(at: Cursor, value: string): readonly TextVariable[] {
+  if (!value.includes('env_vars') || value.length > LONGEST || isTemplated(at)) return [];
+  const { root, template } = parseDocument(value, 0);
+  if (root === null || template) return [];
+  return runtimesIn(rootCursor(root)).flatMap((runtime) =>
+    entries(getIn(runtime, 'env_vars')).flatMap((one): TextVariable[] => {
+      const text = asText(one);
+      const start = text === undefined ? -1 : value.indexOf(text, spanOf(one).start);
+      // The text of a quoted value may have escapes.
+      if (text === undefined || isTemplated(one) || start < 0 || start > spanOf(one).start + 1) return [];
+      return [{ name: keyOf(one), value: text, text: { value, at }, start }];
+    }),
+  );
+}
+
+function runtimesIn(root: Cursor): readonly (Cursor | undefined)[] {
+  const applications = items(getIn(root, 'applications'));
+  const deployments = applications.flatMap((one) => items(getIn(one, 'deployments')));
+  return [
+    root,
+    ...applications.map((one) => getIn(one, 'runtime_env')),
+    ...deployments.map((one) => getIn(one, 'ray_actor_options', 'runtime_env')),
+  ];
+}
+
+/** The password that such a variable is. */
+export function passwordIn({ name, value, text, start }: TextVariable): WrittenPassword | undefined {
+  if (!isPasswordName(name) || !isPassword(value)) return undefined;
+  return { text, start, end: start + value.length, name, inUrl: false };
+}
 
 /** A longer script is not read. */
 const LONGEST = 20_000;

@@ -1,7 +1,14 @@
 import { concernsAccelerators } from '../evidence/api-problems.ts';
 import { notebookLogins } from '../evidence/notebook-login.ts';
 import { placesAt } from '../evidence/written.ts';
-import { hubPasswords, type WrittenPassword, writtenPasswords } from '../evidence/written-passwords.ts';
+import {
+  hubPasswords,
+  passwordIn,
+  runtimeVariables,
+  type TextVariable,
+  type WrittenPassword,
+  writtenPasswords,
+} from '../evidence/written-passwords.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { inlineValues } from '../model/inline-values.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -21,6 +28,7 @@ import {
 import type { YamlDocument } from '../yaml/node.ts';
 import { once } from '../yaml/once.ts';
 import { shorten } from '../yaml/shorten.ts';
+import type { Span } from '../yaml/span.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
@@ -68,7 +76,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ```
  *
  * The API key that your own server requires of its clients is information, and so is the token or the password of a notebook (`JUPYTER_TOKEN`,
- * `--ServerApp.token`) or an IDE, and other passwords: those of variables (`DB_PASSWORD`), of addresses (`postgresql://app:…@db/app`), and in the
+ * `--ServerApp.token`) or an IDE, and other passwords: those of variables (`DB_PASSWORD`, also of Ray's runtime environments), of addresses (`postgresql://app:…@db/app`), and in the
  * values of a JupyterHub with accelerators.
  *
  * ## When it is silent
@@ -144,10 +152,26 @@ export default defineRule({
     for (const key of ['serveConfigV2', 'runtimeEnvYAML', 'entrypoint']) {
       const at = getIn(manifest.root, 'spec', key);
       const value = asText(at);
-      if (at !== undefined && value !== undefined) check({ value, at }, '', 'pod', document, report);
+      if (at === undefined || value === undefined) continue;
+      const variables = key === 'entrypoint' ? [] : runtimeVariables(at, value);
+      const found = variables.filter((one) => checkVariable(one, document, report));
+      if (found.length === 0) check({ value, at }, '', 'pod', document, report);
     }
   },
 });
+
+/** Whether a variable in a text has a token, which is then reported. A password is reported, too. */
+function checkVariable(variable: TextVariable, document: YamlDocument, report: RuleContext['report']): boolean {
+  const { name, text, start, value } = variable;
+  const found = tokenIn({ value, at: text.at }, name);
+  if (found !== undefined) {
+    reportToken({ ...found, start: start + found.start, end: start + found.end }, text, 'pod', document, report);
+    return true;
+  }
+  const password = passwordIn(variable);
+  if (password !== undefined) reportSecret(password, document, report);
+  return false;
+}
 
 function checkHub(values: Cursor, document: YamlDocument, report: RuleContext['report']): void {
   const passwords = hubPasswords(values);
@@ -155,12 +179,15 @@ function checkHub(values: Cursor, document: YamlDocument, report: RuleContext['r
   for (const password of passwords) reportPassword(password, document, report);
 }
 
-function reportPassword(
+function reportPassword(password: WrittenPassword, document: YamlDocument, report: RuleContext['report']): void {
+  if (tokenIn(password.text, password.name) === undefined) reportSecret(password, document, report);
+}
+
+function reportSecret(
   { text, name, inUrl, ...part }: WrittenPassword,
   document: YamlDocument,
   report: RuleContext['report'],
 ): void {
-  if (tokenIn(text, name) !== undefined) return;
   const subject = inUrl
     ? `${name === '' ? 'An address' : `The address in ${shorten(name, 40)}`} contains a password`
     : `${shorten(name, 40)} is a secret`;
@@ -206,6 +233,16 @@ function check(
 ): void {
   const found = isTemplated(text.at) ? undefined : tokenIn(text, name);
   if (found === undefined || !(place === 'pod' || ofModels.has(found.owner))) return;
+  reportToken(found, text, place, document, report);
+}
+
+function reportToken(
+  found: Token,
+  text: Located<string>,
+  place: Place,
+  document: YamlDocument,
+  report: RuleContext['report'],
+): void {
   // The message must not repeat the token: reports are published.
   report({
     ...(found.owner === 'this server' && { severity: 'info' }),
@@ -215,7 +252,11 @@ function check(
 }
 
 /** Keys that no prefix assigns to a service. */
-const wordOf = table<string>({ 'this server': 'the API key of this server', 'a service': 'a secret key' });
+const wordOf = table<string>({
+  'this server': 'the API key of this server',
+  'a service': 'a secret key',
+  'an S3 store': 'the secret key of an S3 store',
+});
 
 interface TokenForm {
   readonly prefix: string;
@@ -263,7 +304,11 @@ function isKey(value: string): boolean {
 /** Every token has one. Most texts have none, and need no search. */
 const longWord = /[\w+/=-]{24}/;
 
-function tokenIn({ value }: Located<string>, name: string) {
+interface Token extends Span {
+  readonly owner: string;
+}
+
+function tokenIn({ value }: Located<string>, name: string): Token | undefined {
   if (value.length > 100_000 || !longWord.test(value)) return undefined;
   if (name === 'AWS_SECRET_ACCESS_KEY' && /^[A-Za-z0-9/+]{40}$/.test(value) && isRandom(value))
     return { owner: 'an S3 store', start: 0, end: value.length };
