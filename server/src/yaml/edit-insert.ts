@@ -25,6 +25,7 @@ import {
   renderBlock,
   renderEntry,
   renderFlow,
+  renderQuoted,
   renderScalar,
   type WritingStyle,
 } from './render.ts';
@@ -72,12 +73,15 @@ export function appendItem(
   if (seq === undefined || seq.shared || isAnchored(doc, seq)) return undefined;
   const { node } = seq;
   const style = styleAt(doc, seq);
+  const quote = typeof value === 'string' ? quoteOf(node) : undefined;
   const writer: Writer = {
     block: (column) => {
+      if (quote !== undefined) return [`- ${renderQuoted(String(value), quote)}`];
       const [first = '', ...rest] = renderBlock(value, column + 2, style);
       return [`- ${first}`, ...rest];
     },
-    flow: (json) => renderFlow(value, json, style.quote),
+    flow: (json) =>
+      quote === undefined || json ? renderFlow(value, json, style.quote) : renderQuoted(String(value), quote),
     brackets: '[]',
     indent: style.dash,
     style,
@@ -92,6 +96,15 @@ export function appendItem(
   if (last === undefined) return undefined;
   if (!node.flow) return insertBlock(doc, seq, node.span.end, writer);
   return last.shared ? undefined : insertFlow(doc, seq, last.value.span.end, writer);
+}
+
+/** The quote of a list whose items all have the same one: a new item gets it even if it needs none. */
+function quoteOf(node: YamlNode): '"' | "'" | undefined {
+  if (node.kind !== 'seq') return undefined;
+  const styles = new Set(node.items.map(({ value }) => (value.kind === 'scalar' ? value.style : value.kind)));
+  const [only, ...others] = styles;
+  if (others.length > 0) return undefined;
+  return only === 'double' ? '"' : only === 'single' ? "'" : undefined;
 }
 
 /** Renders the new element in either style. */
