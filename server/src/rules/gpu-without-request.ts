@@ -82,21 +82,21 @@ import { defineRule } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
- * In a chart's values, `resources` without a GPU next to labels or tolerations of GPU nodes is reported if the image next to it is for GPUs,
- * and without them if it is a server's and no device is named anywhere in the values. Empty `resources` next to labels of GPU nodes are reported for any
- * component with an image and replicas, and NVIDIA's runtime class if nothing else names a device. In a chart's template, the program is reported if
- * neither the template nor the chart's values name a device.
+ * Also reported, as a **warning**:
+ * - vLLM with CPU settings (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on its CUDA image, because the CPU build is another image;
+ * - an option of `docker run` among the arguments (`--gpus all`), which Kubernetes passes to the program;
+ * - a role of a PyTorchJob or JAXJob without GPUs, if another role runs the same program with GPUs: the roles are ranks of one process group;
+ * - a launcher of several processes on GPUs (`torchrun --nproc_per_node=8` with NCCL) in a privileged container, which can use all GPUs of its node (information in others).
  *
- * A launcher that starts several processes on GPUs (`torchrun --nproc_per_node=8` with NCCL) is also reported, as a **warning** if its
- * container is privileged: it can then use all GPUs of its node, which the scheduler also gives to other pods.
+ * As information:
+ * - mounts of a GPU's device files (`/dev/dri`, `/dev/kfd`, `/dev/nvidia0`) or driver from the node, which only privileged containers can use;
+ * - privileged containers whose image is for GPUs, whose pod selects GPU nodes, or that choose AMD GPUs of their node;
+ * - variables that choose AMD GPUs (`HIP_VISIBLE_DEVICES`), llama.cpp with layers for a GPU (`--n-gpu-layers 40`), and a request of 0 for a program that needs a GPU;
+ * - Deployments and the like with NVIDIA's CUDA base image or one for AMD's ROCm.
  *
- * Also reported are mounts of a GPU's device files (`/dev/dri`, `/dev/kfd`, `/dev/nvidia0`) or driver from the node, which only privileged containers can use, privileged containers of pods that select GPU nodes, and
- * Deployments and the like with NVIDIA's CUDA base image or one for AMD's ROCm. Variables that choose AMD GPUs (`HIP_VISIBLE_DEVICES`) are reported anywhere.
- *
- * llama.cpp with layers for a GPU (`--n-gpu-layers 40`) is reported, and a privileged container that chooses AMD GPUs of its node, or whose image is for GPUs. A request of 0 next to a
- * program that needs a GPU is also reported. vLLM with CPU settings (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on its CUDA image is a **warning**: the CPU
- * build is in another image. An option of `docker run` among the arguments (`--gpus all`) is a **warning**: Kubernetes passes it to the program. The roles of a
- * PyTorchJob or JAXJob are ranks of one process group: a role without GPUs next to one that runs the same program with GPUs is also a warning.
+ * In a chart's values, `resources` without a GPU is reported if labels or tolerations of GPU nodes and an image for GPUs are next to it, or if the image is a server's and the
+ * values name no device anywhere. Empty `resources` next to labels of GPU nodes are reported for any component with an image and replicas (as a **warning** if its program needs
+ * a GPU), and NVIDIA's runtime class if nothing else names a device. In a chart's template, the program is reported if neither the template nor the chart's values name a device.
  *
  * ## Fix safety
  *
