@@ -33,7 +33,7 @@ const packages: readonly { readonly name: RegExp; readonly places: RegExp }[] = 
   { name: /^yaml$/, places: /^server\/src\/yaml\// },
   {
     name: /^zod(\/mini)?$/,
-    places: /^server\/src\/(config\.ts|config\/|catalog\/|cluster\/|price-sources\/|cli\/|lsp\/)/,
+    places: /^server\/src\/(config\.ts|config\/|cluster\/|price-sources\/|cli\/|lsp\/)/,
   },
   { name: /^vscode-languageserver/, places: /^server\/src\/lsp\// },
   { name: /^vscode-languageclient/, places: /^client\/src\// },

@@ -82,8 +82,10 @@ test('a comment of the YAML for a pool ends with its line', () => {
     const comments = poolYaml(cluster.view, id)
       .split('\n')
       .filter((line) => line.startsWith('#'));
+    expect(comments.length).toBeGreaterThan(0);
     expect(comments.join('')).not.toMatch(unseen);
   }
+  expect(cluster.view.pools.length).toBeGreaterThan(0);
 });
 
 test('of a long message of a pod, the start is kept', () => {
