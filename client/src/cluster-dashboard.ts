@@ -20,12 +20,16 @@ export function registerDashboard(
     clearTimeout(pause);
     pause = undefined;
     isOutdated = false;
-    const drawn = await draw(client, { kind: 'page', nonce: crypto.randomUUID().replaceAll('-', '') });
-    if (panel !== undefined && drawn !== null) panel.webview.html = drawn.text;
-    pause = setTimeout(() => {
-      pause = undefined;
-      showSoon();
-    }, pauseMs);
+    try {
+      const drawn = await draw(client, { kind: 'page', nonce: crypto.randomUUID().replaceAll('-', '') });
+      if (panel !== undefined && drawn !== null) panel.webview.html = drawn.text;
+    } finally {
+      clearTimeout(pause);
+      pause = setTimeout(() => {
+        pause = undefined;
+        showSoon();
+      }, pauseMs);
+    }
   }
 
   function showSoon(): void {

@@ -74,7 +74,8 @@ export async function refreshPrices(
       folder,
       token,
       onLine(line) {
-        const step = JSON.parse(line) as PriceProgress;
+        const step = progressIn(line);
+        if (step === undefined) return;
         if (step.kind === 'step') progress.report({ message: step.text });
         else seen.push(step);
       },
@@ -87,6 +88,15 @@ export async function refreshPrices(
   for (const error of errors) output.warn(error);
   if (client.isRunning()) await client.sendNotification(methods.pricesChanged);
   await report(seen, isComplete, output);
+}
+
+/** A process that was ended may leave a part of a line. */
+function progressIn(line: string): PriceProgress | undefined {
+  try {
+    return JSON.parse(line) as PriceProgress;
+  } catch {
+    return undefined;
+  }
 }
 
 async function report(
