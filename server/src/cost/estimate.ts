@@ -95,8 +95,8 @@ function total(parts: readonly PodSetCost[], hourly: Range, assumptions: readonl
   };
 }
 
-/** More than the world economy produces in an hour: the counts are a typo, and so would be the amount. */
-const maxHourly = 1e11;
+/** US dollars, more than the world economy produces in an hour: the counts are a typo, and so would be the amount. */
+export const maxHourly = 1e11;
 
 function readWith({ readWith: file }: Workload): readonly Assumption[] {
   return file === undefined ? [] : [{ kind: 'readWith', file }];

@@ -3,7 +3,7 @@ import type { CloudSign } from '../model/cloud-sign.ts';
 import { once } from '../model/once.ts';
 import type { Placement, PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import { listPrices, type OwnPrices, ownGpuPrice } from './custom-prices.ts';
-import { acceleratorsOf, countedPods, pricedModels } from './estimate.ts';
+import { acceleratorsOf, countedPods, maxHourly, pricedModels } from './estimate.ts';
 import { coversPod, fits, isPerDevice, machineOf } from './machines.ts';
 import { quote } from './offers.ts';
 import { isCertain, type PodPrice, type Pricing } from './pod-price.ts';
@@ -140,9 +140,6 @@ function between(cards: readonly CardCost[], provider: string | null, pricing: P
   const order = [...cards].sort((a, b) => cheapest(a) - cheapest(b));
   return { hourly: { min: from.hourly.min, max: to.hourly.max }, from, to, provider, pricing, cards: order };
 }
-
-/** The counts are a typo: see `estimateCost`. */
-const maxHourly = 1e11;
 
 function cheapest({ byProvider }: CardCost): number {
   return byProvider[0]?.hourly.max ?? Infinity;

@@ -1,3 +1,4 @@
+import { fileName } from '../features/cost/cost-rows.ts';
 import { renderCsv } from '../features/cost-report/csv.ts';
 import { renderPage } from '../features/cost-report/html.ts';
 import { costReportJson } from '../features/cost-report/json.ts';
@@ -31,7 +32,7 @@ function reportOf(
   { format, nonce }: CostReportParams,
 ): CostReportResult {
   const report = {
-    title: folders.map(nameOf).join(', ') || 'the open files',
+    title: folders.map(fileName).join(', ') || 'the open files',
     rows: rows.map(({ row, ...place }) => ({ ...row, ...place })),
     savings: savings.map((saving) => ({ ...saving, line: saving.range.start.line + 1 })),
     basis: priceBasis,
@@ -60,13 +61,4 @@ function ofText(text: string): CostReportResult {
 
 function placeOf({ uri, range }: PlaceArgument): PlaceArgument {
   return { uri, range };
-}
-
-function nameOf(folder: string): string {
-  const name = folder.slice(folder.lastIndexOf('/') + 1);
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
 }

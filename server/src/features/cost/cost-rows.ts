@@ -195,7 +195,7 @@ function sorted(names: readonly string[]): readonly string[] {
   return [...new Set(names)].sort();
 }
 
-/** The decoded name of a file. */
+/** The decoded last name in the URI of a file or folder. */
 export function fileName(uri: string): string {
   const name = uri.slice(uri.lastIndexOf('/') + 1);
   try {
