@@ -6,7 +6,7 @@
 
 /** One letter added, missing, replaced or swapped with its neighbor. Names that differ in a digit are different things. */
 export function isSlip(one: string, other: string): boolean {
-  if (one === other || Math.min(one.length, other.length) < 4) return false;
+  if (one === other || Math.min(one.length, other.length) < 4 || Math.abs(one.length - other.length) > 1) return false;
   const { start, a, b, end } = difference(one, other);
   if (/\d/.test(a + b)) return false;
   if (a.length !== b.length) return a.length + b.length === 1;
@@ -17,6 +17,7 @@ export function isSlip(one: string, other: string): boolean {
 
 /** Two adjacent letters swapped, in names of any length: in short names, any other slip yields another name (`gpu`, `tpu`, `npu`). */
 export function isExchange(one: string, other: string): boolean {
+  if (one.length !== other.length) return false;
   const { a, b } = difference(one, other);
   return areExchanged(a, b) && /^[a-z]+$/i.test(a);
 }

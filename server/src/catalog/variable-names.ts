@@ -41,7 +41,8 @@ const programs: readonly string[] = [...owned, 'VLLM_', 'SGLANG_', 'OLLAMA_'];
  */
 export const meantVariable: (name: string) => string | undefined = oncePerName((name) => {
   if (!/^[A-Z][A-Z0-9_]{6,60}$/.test(name) || names.has(name)) return undefined;
-  const meant = known.filter((one) => isMisspelled(name, one));
+  const written = formsOf(name);
+  const meant = knownForms.filter((one) => isMisspelled(written, one)).map((one) => one.name);
   if (meant.length === 0) meant.push(...new Set(all.filter((one) => isReordered(name, one))));
   return meant.length === 1 ? meant[0] : undefined;
 });
@@ -53,23 +54,52 @@ function isReordered(name: string, one: string): boolean {
   return meant.length > 2 && words.sort().join() === meant.sort().join();
 }
 
-function isMisspelled(name: string, one: string): boolean {
-  if (isExchange(name, one)) return true;
-  const isOwned = owned.some((family) => one.startsWith(family));
+/** The forms in which names are compared. Those of the known ones are made once: a manifest may have thousands of variables. */
+interface Forms {
+  readonly name: string;
+  readonly isOwned: boolean;
+  readonly words: readonly string[];
+  readonly joined: string;
+  readonly sorted: string;
+  readonly torchless: string;
+  readonly singular: string;
+  readonly vendorless: string;
+}
+
+function formsOf(name: string): Forms {
+  const words = name.split('_');
+  return {
+    name,
+    isOwned: owned.some((family) => name.startsWith(family)),
+    words,
+    joined: words.join(''),
+    sorted: [...words].sort().join(),
+    torchless: withoutTorch(name),
+    singular: asSingular(words),
+    vendorless: withoutVendor(name),
+  };
+}
+
+const knownForms: readonly Forms[] = known.map(formsOf);
+
+function isMisspelled(written: Forms, one: Forms): boolean {
+  const { name, words } = written;
+  const { name: meant, isOwned } = one;
+  if (isExchange(name, meant)) return true;
   // PyTorch's own variables begin with PYTORCH_, TORCH_ or neither.
-  if (isOwned && (withoutTorch(name) === withoutTorch(one) || asSingular(name) === asSingular(one))) return true;
-  if (isOwned && isOfOtherVendor(name, one)) return true;
-  const [words, meant] = [name.split('_'), one.split('_')];
+  if (isOwned && (written.torchless === one.torchless || written.singular === one.singular)) return true;
+  if (isOwned && isOfOtherVendor(written, one)) return true;
   // In a short name, another letter may be another name: WORD_SIZE, NLC_API_KEY. So may a plural: MASTER_PORTS.
-  if (isSlip(name, one)) {
-    if (name[0] !== one[0]) return false;
-    if (isOwned) return one.length > 9;
-    const isShortWord = words.length === meant.length && words[0] !== meant[0] && (meant[0]?.length ?? 0) < 5;
-    return one.length > 10 && !isPlural(name, one) && !isShortWord;
+  if (isSlip(name, meant)) {
+    if (name[0] !== meant[0]) return false;
+    if (isOwned) return meant.length > 9;
+    const [first = ''] = one.words;
+    const isShortWord = words.length === one.words.length && words[0] !== first && first.length < 5;
+    return meant.length > 10 && !isPlural(name, meant) && !isShortWord;
   }
-  if (words.length === 1 || meant.length < 3) return false;
-  if (words.join('') === meant.join('')) return true;
-  return isOwned && words[0] === meant[0] && words.sort().join() === meant.sort().join();
+  if (words.length === 1 || one.words.length < 3) return false;
+  if (written.joined === one.joined) return true;
+  return isOwned && words[0] === one.words[0] && written.sorted === one.sorted;
 }
 
 function withoutTorch(name: string): string {
@@ -77,14 +107,12 @@ function withoutTorch(name: string): string {
 }
 
 /** `NVIDIA_DRIVER_CAPABILITY`. */
-function asSingular(name: string): string {
-  const words = name.split('_').map((word) => word.replace(/IES$/, 'Y').replace(/(?<=[^S]{2})S$/, ''));
-  return words.join('');
+function asSingular(words: readonly string[]): string {
+  return words.map((word) => word.replace(/IES$/, 'Y').replace(/(?<=[^S]{2})S$/, '')).join('');
 }
 
 /** `CUDA_DRIVER_CAPABILITIES`, `NVIDIA_NCCL_DEBUG`, `DRIVER_CAPABILITIES`; what is shorter may be a setting of the author's program. */
-function isOfOtherVendor(name: string, one: string): boolean {
-  const [bare, meant] = [withoutVendor(name), withoutVendor(one)];
+function isOfOtherVendor({ name, vendorless: bare }: Forms, { name: one, vendorless: meant }: Forms): boolean {
   return (bare === meant && (bare !== name || bare.length > 12) && meant !== one) || (bare === one && bare !== name);
 }
 
