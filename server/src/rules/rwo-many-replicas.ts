@@ -6,7 +6,17 @@ import { requestsAccelerators } from '../model/accelerators.ts';
 import { isValues } from '../model/values.ts';
 import { firstOf } from '../model/values-parts.ts';
 import type { PodSet } from '../model/workload.ts';
-import { asBoolean, asText, type Cursor, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import {
+  asBoolean,
+  asText,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  items,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -81,6 +91,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Sources
  *
+ * - [vllm-project/production-stack#107](https://github.com/vllm-project/production-stack/issues/107)
  * - [Kubernetes: access modes](https://kubernetes.io/docs/concepts/storage/persistent-volumes/#access-modes)
  * - [vllm-project/production-stack#107](https://github.com/vllm-project/production-stack/issues/107)
  */
@@ -187,7 +198,10 @@ function checkListed({ volumes, containers }: PodSet, pods: number, { workload, 
 }
 
 /** The one volume that most charts make of a part of their values; a StatefulSet has one for each pod. */
-function checkValues({ pod }: PodSet, pods: number, { document: { text }, report }: PodSetContext): void {
+function checkValues({ pod }: PodSet, pods: number, context: PodSetContext): void {
+  if (checkStack(pod, pods, context)) return;
+  const { report, document } = context;
+  const { text } = document;
   const [part] = volumeParts(pod);
   const modes = firstOf(part, ['accessMode', 'accessModes']);
   if (part === undefined || modes === undefined || asBoolean(getIn(part, 'enabled')) === false) return;
@@ -199,6 +213,23 @@ function checkValues({ pod }: PodSet, pods: number, { document: { text }, report
     message: `${pods} pods share one ReadWriteOnce volume: those on a different node from the first never start, unless each has its own`,
     span: spanOf(modes),
   });
+}
+
+/** The one claim that vLLM's chart makes for all engines of a model: https://github.com/vllm-project/production-stack/blob/main/helm/templates/pvc.yaml */
+function checkStack(model: Cursor, pods: number, { report }: PodSetContext): boolean {
+  const [storage, modes] = [getIn(model, 'pvcStorage'), getIn(model, 'pvcAccessMode')];
+  if (storage === undefined || getIn(model, 'modelURL') === undefined) return false;
+  const storageClass = getIn(model, 'storageClass');
+  if ([storage, modes, storageClass].some((at) => isTemplated(at) || isIncomplete(at))) return true;
+  const isSingle = items(modes).every((mode) => /^ReadWriteOnce(?:Pod)?$/.test(asText(mode) ?? ''));
+  if (!isSingle || mountsAnywhere.test(asText(storageClass) ?? '')) return true;
+  const isDefault = items(modes).length === 0;
+  report({
+    ...(isDefault && { severity: 'info' }),
+    message: `${pods} engines share the model's one claim, which is ReadWriteOnce${isDefault ? ' by default' : ''}: those on a different node from the first never start`,
+    span: isDefault ? keySpanOf(storage) : spanOf(modes ?? storage),
+  });
+  return true;
 }
 
 /** Classes of shared file systems, which do not enforce the access mode, and of local disks, which keep all pods on one node. */
