@@ -6,6 +6,7 @@ import { namesDevices } from '../evidence/device-words.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
 import { gpuImage, gpuProgram, isTool, usesUnrequestedGpu } from '../evidence/gpu-programs.ts';
 import { usesGpu } from '../evidence/gpu-users.ts';
+import { unpinnedInstall } from '../evidence/unpinned-installs.ts';
 import { plainCount } from '../model/kinds/shape-devices.ts';
 import { lowerContainer, text } from '../model/pod.ts';
 import { imageUseOf } from '../model/process-input.ts';
@@ -14,6 +15,7 @@ import { imageAt } from '../model/values-component.ts';
 import { containerOf, imageOf } from '../model/values-parts.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { writtenResources } from '../rewrite/rename-resource.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
 import {
   asBoolean,
   asNumber,
@@ -38,7 +40,8 @@ import { type DocumentContext, defineRule } from './rule.ts';
  * ## Why
  *
  * The image determines the versions of CUDA, of the framework and of the server with its flags, and which drivers work. With `latest` or no
- * tag, the next pod (after an eviction, or a new replica) can run a different build from the others. Use a version or a digest.
+ * tag, the next pod (after an eviction, or a new replica) can run a different build from the others. Use a version or a digest. So can a pod that
+ * installs its framework at each start without a version: `pip install transformers`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -72,7 +75,7 @@ import { type DocumentContext, defineRule } from './rule.ts';
  *
  * For containers without an accelerator, unless their program needs one (such as vLLM), only they can be the reason for the pod's NVIDIA
  * runtime class, or, in a chart's values, their pods select GPU nodes or their image is for GPUs and other values name devices; for
- * placeholders, templated tags, digests, PodTemplates (they only give a ProvisioningRequest the shape of its pods), and the pods of device
+ * installs with requirements or constraints, and of packages that the image may have; for placeholders, templated tags, digests, PodTemplates (they only give a ProvisioningRequest the shape of its pods), and the pods of device
  * plugins, drivers and the like.
  *
  * ## Sources
@@ -106,8 +109,22 @@ export default defineRule({
     if (workload.role === 'infrastructure' || workload.kind === 'PodTemplate') return;
     if (holdsAccelerator(container, podSet) || usesUnrequestedGpu(container, podSet, workload))
       checkImage(container, context);
+    if (holdsAccelerator(container, podSet)) checkInstalls(container, context);
   },
 });
+
+/** Reports frameworks that are installed at each start, in whatever version there is. */
+function checkInstalls(container: Container, { document, report }: DocumentContext): void {
+  const found = unpinnedInstall(container);
+  const span = found && spanOfWords(document, container, found.words);
+  if (found === undefined || span === undefined) return;
+  const [first = '', second, ...others] = found.names;
+  const more = second === undefined ? '' : others.length > 0 ? ` and ${others.length + 1} others` : ` and ${second}`;
+  report({
+    message: `pip installs ${first}${more} without a version at each start: a new pod can get another release`,
+    span,
+  });
+}
 
 const whatFollows = ': a new pod can run a different build';
 
