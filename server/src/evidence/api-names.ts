@@ -86,6 +86,11 @@ export function similarField(holder: ApiHolder, field: string): ApiField | undef
   );
 }
 
+/** The unwritten field of a mapping whose name is the same but for case, separators or a plural. */
+export function sameNamed(holder: ApiHolder, field: string): string | undefined {
+  return freeFields(holder).find(({ name }) => isSameName(field, name))?.name;
+}
+
 const shmInstead = 'a Memory emptyDir at /dev/shm';
 
 /**

@@ -3,7 +3,7 @@ import type { ApiType } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import { holderAbove, isFormerOperand, pathBelow, similarField } from './api-names.ts';
+import { holderAbove, isFormerOperand, pathBelow, sameNamed, similarField } from './api-names.ts';
 import { type ApiHolder, type ApiProblem, problemsBelow } from './api-problems.ts';
 
 /** The chart that values are for. */
@@ -164,9 +164,19 @@ function meaningOf(problem: ApiProblem, isCurrent: boolean): MeantKey | undefine
   const path = pathBelow(holder, field);
   if (path !== undefined) return { as: 'moved', owner: holder.at, path: [...path, field] };
   const above = holderAbove(holder, field);
-  return above === undefined || leavesChart(holder, above)
-    ? undefined
-    : { as: 'moved', owner: above.at, path: [field] };
+  if (above === undefined) return similarAbove(holder, field);
+  return leavesChart(holder, above) ? undefined : { as: 'moved', owner: above.at, path: [field] };
+}
+
+/** A key of a mapping around it, under a name that differs in case, separators or a plural. */
+function similarAbove(holder: ApiHolder, field: string): MeantKey | undefined {
+  for (let here = holder.above; here !== undefined && !leavesChart(holder, here); here = here.above) {
+    const name = sameNamed(here, field);
+    const owner = keyOf(here.at);
+    if (name !== undefined && !commonKeys.has(name) && !decorations.has(name))
+      return { as: 'other', path: owner === '' || /^values/.test(owner) ? name : `${owner}.${name}`, former: false };
+  }
+  return undefined;
 }
 
 /** Whether a key holds the tag of an image that is written as one text, without a tag. */
