@@ -12,7 +12,9 @@ import type { WorkloadCost } from './workload-costs.ts';
 export function* renderCostText(report: CostReport, style: Style): Generator<string> {
   const shown = report.base === null ? report.changes : report.changes.filter(isChanged);
   const rows = shown.map((change) => (report.base === null ? costRow(change) : changeRow(change)));
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  const widths = (rows[0] ?? []).map((_, column) =>
+    rows.reduce((widest, row) => Math.max(widest, row[column]?.length ?? 0), 0),
+  );
   for (const row of rows) {
     yield `${row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))

@@ -15,6 +15,7 @@ export const pricesOfRun: () => PricesInUse = lazy(() => {
 
 /** Says once if a price of the run is old. */
 export function warnOfOldPrices(files: readonly Pick<CheckedFile, 'oldPrices'>[]): void {
-  const oldest = Math.max(...files.map(({ oldPrices }) => oldPrices ?? 0), 0);
+  // Not as arguments of Math.max: a run can have more files than a call can have arguments.
+  const oldest = files.reduce((most, { oldPrices }) => Math.max(most, oldPrices ?? 0), 0);
   if (oldest > 0) warn(oldPriceWords(oldest));
 }
