@@ -157,7 +157,7 @@ async function getUrl(url: URL, token: PrometheusToken, signal: AbortSignal): Pr
 
 /** Read each time, because tokens in files are replaced. Its text is in no message. */
 function tokenFor({ protocol, hostname }: URL, token: NonNullable<PrometheusToken>): string {
-  if (protocol !== 'https:' && !isLoopback.test(hostname))
+  if (protocol !== 'https:' && !loopbackHost.test(hostname))
     throw new AnswerError('was not queried: tokens are sent only over https');
   const text = 'value' in token ? token.value : ownFile(token.file, os.homedir());
   if (text === undefined) throw new AnswerError('was not queried: its token file cannot be read');
@@ -168,7 +168,7 @@ function tokenFor({ protocol, hostname }: URL, token: NonNullable<PrometheusToke
   return trimmed;
 }
 
-const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
+const loopbackHost = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 async function getService(
   { api, namespace, name, port, tls }: Extract<PrometheusSource, { readonly kind: 'service' }>,

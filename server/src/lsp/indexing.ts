@@ -172,15 +172,18 @@ export function createIndexing(
     rereading = true;
     let changed = false;
     const slice = createSlices();
-    for (const key of toReread) {
-      toReread.delete(key);
-      const file = known.get(key);
-      if (file === undefined || (await projects.configOf(file.uri)) === file.config) continue;
-      await guarded(log, `reading ${file.uri}`, () => read(file.uri));
-      changed = true;
-      await slice();
+    try {
+      for (const key of toReread) {
+        toReread.delete(key);
+        const file = known.get(key);
+        if (file === undefined || (await projects.configOf(file.uri)) === file.config) continue;
+        await guarded(log, `reading ${file.uri}`, () => read(file.uri));
+        changed = true;
+        await slice();
+      }
+    } finally {
+      rereading = false;
     }
-    rereading = false;
     if (changed) onChange();
   }
 
@@ -189,15 +192,18 @@ export function createIndexing(
     if (reading) return;
     reading = true;
     const slice = createSlices();
-    for (const [key, { uri, type }] of toRead) {
-      toRead.delete(key);
-      if (type === FileChangeType.Deleted) {
-        remove(key);
-        analyses.read(uri, undefined);
-      } else await guarded(log, `reading ${uri}`, () => read(uri));
-      await slice();
+    try {
+      for (const [key, { uri, type }] of toRead) {
+        toRead.delete(key);
+        if (type === FileChangeType.Deleted) {
+          remove(key);
+          analyses.read(uri, undefined);
+        } else await guarded(log, `reading ${uri}`, () => read(uri));
+        await slice();
+      }
+    } finally {
+      reading = false;
     }
-    reading = false;
     onChange();
   }
 
