@@ -147,6 +147,28 @@ describe('the change of several files', () => {
   });
 });
 
+test('a client that does not answer does not hold up the lenses; they are requested again when it does', async () => {
+  let answer: ((text: string) => void) | undefined;
+  const editor = await openEditor({ options: { baseTexts: true } });
+  editor.connection.onRequest(
+    methods.baseText,
+    () =>
+      new Promise<string>((resolve) => {
+        answer = resolve;
+      }),
+  );
+  await editor.open(uri, deployment('', 4));
+  const [first = ''] = await titles(editor);
+  expect(first).toContain('4 × H100');
+  expect(first).not.toContain('HEAD');
+  // The second request does not wait.
+  expect(await titles(editor)).toEqual([first]);
+  const before = editor.refreshes.length;
+  answer?.(deployment('', 2));
+  await editor.until(() => editor.refreshes.length > before);
+  expect(await titles(editor)).toEqual([expect.stringContaining('HEAD')]);
+});
+
 async function editorWith(base: string | null | (() => string | null)): Promise<Editor> {
   const editor = await openEditor({ options: { baseTexts: true } });
   editor.connection.onRequest(methods.baseText, ({ uri: asked }: { uri: string }) => {

@@ -2,7 +2,7 @@ import type { FileAnalysis } from '../analysis.ts';
 import { normalizeUri } from '../config/places.ts';
 import { type BaseCosts, baseCosts, changeWords } from '../features/cost/base-changes.ts';
 import type { BaseTextParams, BaseTextResult } from './cost-protocol.ts';
-import { guarded } from './guard.ts';
+import { guarded, inTime } from './guard.ts';
 import { methods } from './protocol.ts';
 import type { Session } from './session.ts';
 
@@ -20,9 +20,15 @@ interface Base {
   costs: BaseCosts | undefined;
 }
 
-export function createBaseTexts(session: Session): BaseTexts {
+/** Time in milliseconds that lenses wait for the client, whose git may hang. */
+const timeoutMs = 1000;
+
+/** @param onLate called when a text arrives after the lenses were shown without it */
+export function createBaseTexts(session: Session, onLate: () => void): BaseTexts {
   const { connection, log } = session;
   const bases = new Map<string, Promise<Base | undefined>>();
+  /** Texts that did not arrive in time. Only the first lenses wait for them. */
+  const late = new WeakSet<Promise<Base | undefined>>();
 
   async function read(uri: string): Promise<Base | undefined> {
     let text: string | null = null;
@@ -33,13 +39,25 @@ export function createBaseTexts(session: Session): BaseTexts {
     return text === null ? undefined : { text, costs: undefined };
   }
 
+  function readInTime(reading: Promise<Base | undefined>): Promise<Base | undefined> {
+    if (late.has(reading)) return Promise.resolve(undefined);
+    return inTime(reading, timeoutMs, () => {
+      late.add(reading);
+      void reading.then((base) => {
+        late.delete(reading);
+        if (base !== undefined) onLate();
+      });
+      return undefined;
+    });
+  }
+
   return {
     async changesOf(file) {
       if (!session.client.baseTexts || !file.hasAccelerators) return new Map();
       const key = normalizeUri(file.uri);
       const reading = bases.get(key) ?? read(file.uri);
       bases.set(key, reading);
-      const base = await reading;
+      const base = await readInTime(reading);
       if (base === undefined || base.text === file.text) return new Map();
       if (base.costs?.isCurrent() !== true) base.costs = baseCosts(file, base.text);
       return changeWords(file, base.costs.rows, 'HEAD');

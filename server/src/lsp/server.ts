@@ -64,7 +64,7 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
     costs.changed();
     closedDiagnostics.changed();
   };
-  const bases = createBaseTexts(session);
+  const bases = createBaseTexts(session, refreshing.all);
   const followers: Followers = { diagnostics, summaries, refreshing, indexing, costs };
 
   registerLanguageFeatures(session, replaced, bases, (uri) => showHeldBack(session, refreshing, uri));
