@@ -219,6 +219,16 @@ describe('what is not read says why', () => {
     expect(file.documents.every((doc) => doc.root === null)).toBe(true);
   });
 
+  test('a long document names the line that is not plain', () => {
+    const lines = `a: 1\n${'b:\n  - c: 1\n'.repeat(20_000)}`;
+    for (const [end, line] of [
+      ['\td: 1\n', '40,002'],
+      ['d: &e 1\n', '40,002'],
+      ['d: "\uFEFF"\n', '40,002'],
+    ])
+      expect(parseYaml(`${lines}${end}${'e: 1\n'.repeat(20_000)}`).skipped).toContain(`(its line ${line})`);
+  });
+
   test('beside others, such a document is one problem and the others are read', () => {
     const file = parseYaml(`a: 1\n---\n${'['.repeat(300)}\n---\nb: 1\n`);
     expect(file.skipped).toBeNull();

@@ -54,7 +54,10 @@ export function readQuick(text: string, mask: Mask | undefined): QuickRead | und
 /** Where `readQuick` gives up: at or shortly before what is not plain YAML. */
 export function quickStop(text: string, mask: Mask | undefined): number {
   const reader = createReader(text, mask);
-  if (reader === undefined) return 0;
+  if (reader === undefined) {
+    const found = /\uFEFF|\r(?!\n)|\n *\t/.exec(mask?.text ?? text);
+    return found === null ? 0 : found.index + found[0].length - 1;
+  }
   try {
     readDocument(reader);
   } catch {
