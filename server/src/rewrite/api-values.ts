@@ -22,14 +22,20 @@ export function selectTemplate(spec: Cursor, document: YamlDocument): Fix | unde
 }
 
 /** Brackets around a single word where a list of words is expected, or braces around a name where only a name is required. */
-export function wrap({ node, shared }: Cursor, type: ApiType, { text, template }: YamlDocument): Fix | undefined {
+export function wrap(
+  { node, shared, parent }: Cursor,
+  type: ApiType,
+  { text, template }: YamlDocument,
+): Fix | undefined {
   const written = text.slice(node.span.start, node.span.end);
   if (shared || template || !/^["']?[\w./-]{1,200}["']?$/.test(written)) return undefined;
   const isList = type.form === 'list' && (type.of.form === 'string' || type.of.form === 'enum');
   const isNamed = type.form === 'object' && requiresOnlyName.has(type.name);
   if (!isList && !isNamed) return undefined;
   const newText = isList ? `[${written}]` : `{name: ${written}}`;
-  return fix(`Change to ${shorten(newText, 60)}`, 'safe', [{ span: node.span, newText }]);
+  // Below a mapping, a word may be the item of another list, whose key was lost.
+  const isMixed = parent?.node.kind === 'seq' && parent.node.items.some(({ value }) => value.kind === 'map');
+  return fix(`Change to ${shorten(newText, 60)}`, isMixed ? 'unsafe' : 'safe', [{ span: node.span, newText }]);
 }
 
 const requiresOnlyName: ReadonlySet<string> = new Set(['LocalObjectReference', 'PodSchedulingGate']);
