@@ -142,6 +142,20 @@ patches:
     ).toEqual(['chart/templates/chat.yaml 13.76']);
   });
 
+  test('values that repeat those of the chart as a release', async () => {
+    // One replica in dev, as in the chart, and three in prod; the values of the ingress are no release.
+    expect(
+      await costs({
+        ...chart,
+        'chart/values.yaml': values(1),
+        'chart/templates/chat.yaml': template,
+        'chart/values-dev.yaml': 'replicaCount: 1\n',
+        'chart/values-prod.yaml': 'replicaCount: 3\n',
+        'chart/values-ingress.yaml': 'ingress: {enabled: true}\n',
+      }),
+    ).toEqual(['chart/values-dev.yaml 6.88', 'chart/values-prod.yaml 20.64']);
+  });
+
   test("a chart's values under its name in the values of the chart above, instead of its own", async () => {
     const engine = {
       'chart/charts/engine/Chart.yaml': 'apiVersion: v2\nname: engine\nversion: 1.0.0\n',

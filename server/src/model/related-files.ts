@@ -21,6 +21,7 @@ import { patched, withLastPatch } from './kustomize/patches.ts';
 import { placed } from './kustomize/placed.ts';
 import { lowerDocument } from './lower.ts';
 import type { ModelOptions } from './options.ts';
+import { withOtherValues } from './other-values.ts';
 import { parameterDefaults, usesParameters, withParameterDefaults } from './parameter-defaults.ts';
 import { installedName } from './release-names.ts';
 import { cardInChart } from './values-card.ts';
@@ -132,7 +133,7 @@ export function withRelatedFiles(
     isChanged ||= (found.length > 0 || isPool(root)) && unchanged?.() === false;
     return found;
   });
-  // Values that change no GPU workload are only a part of a release, such as those of its ingress.
+  // Values that no GPU workload reads are only a part of a release, such as those of its ingress.
   if (resolved.length === 0 || !(isChanged || workloads.length > 0)) return workloads;
   if ([relatedFiles.release, relatedFiles.installs, overridden].some((one) => one !== undefined)) return resolved;
   // An inline patch is counted in what it changes.
@@ -161,7 +162,7 @@ export interface Reading {
   readonly identity?: Partial<Pick<Workload, 'name' | 'namespace'>>;
   /** The template as written, and the values that fill it. */
   readonly filled?: { readonly template: YamlNode; readonly values: YamlNode };
-  /** For a release: whether the chart's own values lead to the same object. */
+  /** For a release: whether the chart's own values lead to the same object, which reads no value of the release. */
   readonly unchanged?: () => boolean;
 }
 
@@ -216,36 +217,46 @@ function readingsOfBuild(objects: readonly BuiltObject[], at: YamlNode, target: 
 function readingsOfRelease(root: YamlNode, release: ChartRelease): readonly Reading[] {
   const defaults = rootIn(release.values);
   const merged = defaults === undefined ? root : mergeStrategic(defaults, root, false);
+  const others = defaults && mergeStrategic(defaults, withOtherValues(root), false);
   const ofParts = (release.parts ?? []).flatMap((part): readonly Reading[] => {
     const own = rootIn(part.values);
     if (isOff(part.name, own, merged)) return [];
-    return readingsOfChart(root, part, valuesOfPart(part.name, own, defaults), valuesOfPart(part.name, own, merged));
+    const of = (values: YamlNode | undefined) => valuesOfPart(part.name, own, values);
+    return readingsOfChart(root, part, { defaults: of(defaults), merged: of(merged), others: of(others) });
   });
-  return [...readingsOfChart(root, release, defaults, merged), ...ofParts];
+  return [...readingsOfChart(root, release, { defaults, merged, others }), ...ofParts];
 }
 
 function rootIn(values: SourceFile | undefined): YamlNode | undefined {
   return values && chartValues('values.yaml', values.text)?.root;
 }
 
-/** @param root of the release, where the objects are shown @param defaults the values without those of the release */
+/** The values of a chart: without those of the release, with them, and with others in their places. */
+interface ReleaseValues {
+  readonly defaults: YamlNode | undefined;
+  readonly merged: YamlNode;
+  readonly others: YamlNode | undefined;
+}
+
+/** @param root of the release, where the objects are shown */
 function readingsOfChart(
   root: YamlNode,
   { templates, helpers }: Pick<ChartRelease, 'templates' | 'helpers'>,
-  defaults: YamlNode | undefined,
-  merged: YamlNode,
+  { defaults, merged, others }: ReleaseValues,
 ): readonly Reading[] {
   return documentsOf({ templates, helpers }, merged).flatMap(
     ({ made, document, readWith, uri, filled }): readonly Reading[] => {
       const shown = placed(made, root);
       if (shown === undefined) return [];
       const scaledWith = (one: YamlNode) => JSON.stringify(document.root && autoscaledReplicas(document.root, one));
-      const unchanged = () =>
-        defaults !== undefined &&
-        scaledWith(defaults) === scaledWith(merged) &&
-        filledWith(document, defaults, helpers && helpersIn(helpers)).some(
+      const isSameWith = (values: YamlNode | undefined) =>
+        values !== undefined &&
+        scaledWith(values) === scaledWith(merged) &&
+        filledWith(document, values, helpers && helpersIn(helpers)).some(
           (other) => JSON.stringify(other) === JSON.stringify(made),
         );
+      // A release may repeat a value of the chart.
+      const unchanged = () => isSameWith(defaults) && isSameWith(others);
       return [{ root: shown, readWith, uri, unchanged, ...filled }];
     },
   );
