@@ -72,6 +72,19 @@ spec: {containers: [{name: a, image: "example.com/a:1", resources: {limits: {nvi
   );
 });
 
+test('definitions alone are named, since they are something to price elsewhere', async () => {
+  const profiles = `singleuser:
+  profileList:
+    - display_name: One T4
+      kubespawner_override:
+        extra_resource_limits: {nvidia.com/gpu: "1"}
+        node_selector: {node.kubernetes.io/instance-type: g4dn.xlarge}
+`;
+  expect((await runCli(['cost'], { cwd: folderOf(profiles) })).stdout).toBe(
+    '0 workloads, 1 definition: others decide how many pods run\n',
+  );
+});
+
 test('a DaemonSet has its price per node in every JSON report', async () => {
   const cwd = folderOf(object('DaemonSet', 'g5.xlarge'));
   const nodeHourly = { min: 1.006, max: 1.006 };

@@ -3,6 +3,7 @@ import { priceBasis } from '../../features/cost/price-basis.ts';
 import type { CostSaving, ReportedCosts, ReportedPool } from '../../features/cost-report/report.ts';
 import { standardInput } from '../files.ts';
 import type { CheckedFile } from '../reports/format.ts';
+import { isDefinition } from '../reports/text.ts';
 import type { PlacedCost } from './workload-costs.ts';
 
 /** The costs of one state with all that reports for people show. */
@@ -18,7 +19,8 @@ export function reportedCosts(
   const described = files.flatMap(({ source, pools: some }) => some.map((pool) => ({ ...pool, path: source })));
   const pools = [...described, ...terraformPools];
   const basis = priceBasis([...files.flatMap(({ rows, costs }) => (rows.length === 0 ? [] : costs)), ...pools]);
-  return { title, rows, savings: files.flatMap(savingsIn), basis, pools };
+  const definitions = files.flatMap(({ file }) => file.workloads).filter(isDefinition).length;
+  return { title, rows, savings: files.flatMap(savingsIn), basis, pools, definitions };
 }
 
 /** Hints are shown only on request, here as elsewhere. */

@@ -74,7 +74,10 @@ function* totalLines(
     return;
   }
   if (base === null && after.workloads === 0) {
-    yield '0 workloads with accelerators: nothing to price\n';
+    const { definitions = 0 } = current;
+    yield definitions === 0
+      ? '0 workloads with accelerators: nothing to price\n'
+      : `0 workloads, ${plural(definitions, 'definition')}: others decide how many pods run\n`;
     return;
   }
   if (base === null || before === null) {

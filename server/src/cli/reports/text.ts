@@ -170,7 +170,7 @@ export function renderSummary(
 }
 
 /** Whether it runs nothing on its own, and is not a release of values either. */
-function isDefinition({ role, release }: ReportWorkload): boolean {
+export function isDefinition({ role, release }: ReportWorkload): boolean {
   return role === 'definition' && release === undefined;
 }
 

@@ -12,6 +12,8 @@ export interface ReportedCosts<Row extends ReportedCost = ReportedCost, Saving e
   readonly basis: string | undefined;
   /** The node pools of the files; absent in an editor. */
   readonly pools?: readonly ReportedPool[];
+  /** The number of definitions, whose pods others run: totals do not include them. Absent in an editor. */
+  readonly definitions?: number;
 }
 
 /** A node pool with its place. The totals do not include it. */
