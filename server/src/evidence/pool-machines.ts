@@ -1,5 +1,5 @@
 import { allInstanceTypes, isInstanceTypeLabel } from '../catalog/index.ts';
-import type { CrossReferences } from '../model/cross-references.ts';
+import type { CrossReferences, Landing } from '../model/cross-references.ts';
 import { isAllowed } from '../model/machine-terms.ts';
 import type { NodeRequirement, NodeTerm } from '../model/node-terms.ts';
 import { wantedLabels } from '../model/nodes-of-others.ts';
@@ -17,12 +17,33 @@ export interface PoolMachines {
 
 /** Pools in a sibling folder may be of another cluster. The connected cluster knows its nodes better. */
 export function poolMachinesOf(podSet: PodSet, crossReferences: CrossReferences): PoolMachines | undefined {
+  const landing = selectedPools(podSet, crossReferences);
+  if (landing === undefined) return undefined;
+  const machines = machinesNamed(landing.terms);
+  return machines.length === 0 ? undefined : { whose: describePools(landing), machines };
+}
+
+/** How many GPUs the pools may have at once that a pod selects by their labels; undefined if nothing limits them. */
+export function roomOf(podSet: PodSet, crossReferences: CrossReferences): PoolRoom | undefined {
+  const landing = selectedPools(podSet, crossReferences);
+  return landing === undefined || landing.most === null
+    ? undefined
+    : { whose: describePools(landing), most: landing.most };
+}
+
+export interface PoolRoom {
+  readonly whose: string;
+  readonly most: number;
+}
+
+/** All pools that a pod selects by their labels. */
+function selectedPools(podSet: PodSet, crossReferences: CrossReferences): Landing | undefined {
   const { selectors } = podSet;
   if (selectors.length === 0 || livePoolsOf(podSet, crossReferences) !== undefined) return undefined;
   const landing = crossReferences.landingOf(wantedLabels(selectors), false);
-  if (landing === undefined || landing.isElsewhere === true || landing.siblingFolder) return undefined;
-  const machines = machinesNamed(landing.terms);
-  return machines.length === 0 ? undefined : { whose: describePools(landing), machines };
+  if (landing === undefined || landing.isElsewhere === true || landing.siblingFolder || landing.isPart)
+    return undefined;
+  return landing;
 }
 
 /** The machines of terms that each name types or families; none if the catalog lacks one of those. */

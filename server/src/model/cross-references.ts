@@ -231,6 +231,10 @@ export interface Landing {
   readonly gpus: readonly string[];
   /** The nodes that they add; empty if those of one are unknown. */
   readonly terms: readonly NodeTerm[];
+  /** The cards and nodes are those of the nearest pools. */
+  readonly isPart?: boolean;
+  /** How many GPUs all of them may have at once; null: unknown. */
+  readonly most: number | null;
 }
 
 /** A name without an object, and the objects that it may mean. */

@@ -1,6 +1,8 @@
 import { formatNumber, plural } from '../cost/money.ts';
+import { roomOf } from '../evidence/pool-machines.ts';
 import { rolloutOf, startsFirst } from '../evidence/rollout.ts';
 import { placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
+import { resourceName } from '../model/requested-resource.ts';
 import type { PodSet } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { asBoolean, asText, type Cursor, getIn, isUnseen, keySpanOf, spanOf } from '../yaml/cursor.ts';
@@ -15,6 +17,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * A rolling update starts new pods before it stops old ones: 25% more by default, and at least one. On a full node pool, the new pods wait
  * for accelerators that the old ones hold, and the rollout stalls. With maxSurge 0 and maxUnavailable 1, each new pod replaces an old one.
+ * If the limits of the node pool that the pods select have no room for one more pod, no rollout ever ends (warning).
  * If the pods must run on one named node and use a port of it (`hostPort`, or any port with `hostNetwork`), only one of them can start (warning).
  *
  * ```yaml invalid
@@ -77,6 +80,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Sources
  *
+ * - [defilantech/LLMKube#192](https://github.com/defilantech/LLMKube/issues/192)
  * - [Kubernetes: rolling updates of a Deployment](https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#rolling-update-deployment)
  * - [defilantech/LLMKube#192](https://github.com/defilantech/LLMKube/issues/192)
  */
@@ -92,6 +96,18 @@ export default defineRule({
     if (checkHostPort(podSet, replicas, startsFirst(rollout), context)) return;
     const spec = getIn(manifest.root, 'spec');
     const devices = devicesOf(podSet);
+    const where = keySpanOf(strategy ?? getIn(spec, 'replicas') ?? spec ?? manifest.root);
+    const room =
+      startsFirst(rollout) && isWhole(podSet) && devices ? roomOf(podSet, context.crossReferences) : undefined;
+    if (room !== undefined && devices && replicas * devices <= room.most && (replicas + 1) * devices > room.most) {
+      context.report({
+        severity: 'warning',
+        message: `${room.whose} may have only ${plural(room.most, 'GPU')}: the new pod of a rollout waits for what the old one holds; set maxSurge to 0 and maxUnavailable to 1`,
+        span: where,
+        fixes: () => [insertStrategy()],
+      });
+      return;
+    }
     // If old pods may stop first, new ones take their places.
     if (surge === null || stopped === null || (stopped > 0 && written === undefined) || !devices) return;
     const host = startsFirst(rollout) ? hostOf(podSet) : undefined;
@@ -99,10 +115,7 @@ export default defineRule({
     const setting = written === undefined ? 'maxSurge defaults to 25%' : `maxSurge is ${asText(written)}`;
     context.report({
       message: `${setting}: a rollout of ${plural(replicas, 'pod')} stalls unless ${host === undefined ? `${formatNumber(surge * devices)} accelerators are free` : `node ${host} has ${plural(surge * devices, 'more free accelerator')}`}`,
-      span:
-        written === undefined
-          ? keySpanOf(strategy ?? getIn(spec, 'replicas') ?? spec ?? manifest.root)
-          : spanOf(written),
+      span: written === undefined ? where : spanOf(written),
       fixes: () => [written === undefined ? insertStrategy() : changeStrategy(written)],
     });
 
@@ -157,6 +170,13 @@ const oneByOne = 'Set maxSurge to 0 and maxUnavailable to 1';
 function hostOf({ selectors }: PodSet): string | undefined {
   const [host, ...others] = selectors.find(({ key }) => key === 'kubernetes.io/hostname')?.values ?? [];
   return host === undefined || others.length > 0 || isUnseen(host.at) ? undefined : shorten(host.value, 30);
+}
+
+function isWhole({ accelerators }: PodSet): boolean {
+  return accelerators.every(
+    ({ form, perPod, devices, requested }) =>
+      form === 'whole' && perPod === devices && resourceName(requested) === 'nvidia.com/gpu',
+  );
 }
 
 function devicesOf({ accelerators }: PodSet): number | null {

@@ -115,7 +115,7 @@ interface Pool extends Found {
 interface PoolGroup {
   readonly places: PlaceIndex<Pool>;
   /** What all of them have in common; undefined if one of them is incomplete. */
-  readonly alike: () => Pick<Landing, 'taints' | 'toleratesRequested' | 'gpus' | 'terms'> | undefined;
+  readonly alike: () => Pick<Landing, 'taints' | 'toleratesRequested' | 'gpus' | 'terms' | 'most'> | undefined;
 }
 
 interface Pools {
@@ -135,8 +135,9 @@ function landing(scope: Scope, { places, alike }: PoolGroup): Landing | undefine
   if (first === undefined || common === undefined) return undefined;
   const siblingFolder = places.isAnyInSiblingFolder(scope);
   const near = places.nearest(scope);
-  const { gpus, terms } = (near.length < places.all.length ? machinesOf(near) : undefined) ?? common;
-  const shown = { ...common, gpus, terms };
+  const isPart = near.length < places.all.length;
+  const { gpus, terms } = (isPart ? machinesOf(near) : undefined) ?? common;
+  const shown = { ...common, gpus, terms, ...(isPart && { isPart }) };
   return { ...shown, first: referenced(scope, near[0] ?? first, null), others: places.all.length - 1, siblingFolder };
 }
 
@@ -278,7 +279,19 @@ function alike(pools: readonly NodePool[]): ReturnType<PoolGroup['alike']> {
     toleratesRequested: pools.some(({ toleratesRequested }) => toleratesRequested === true),
     gpus: gpus.every((ids) => ids.length > 0) ? [...new Set(gpus.flat())] : [],
     terms: terms.every((some) => some.length > 0) ? terms.flat() : [],
+    most: pools.reduce<number | null>((sum, pool) => (sum === null ? null : add(sum, mostOf(pool))), 0),
   };
+}
+
+function add(sum: number, most: number | null): number | null {
+  return most === null ? null : sum + most;
+}
+
+/** The most GPUs that a pool may have at once. */
+function mostOf({ limits, size, devices }: NodePool): number | null {
+  const nodes = size?.max == null || devices == null ? null : size.max * devices;
+  const limit = limits?.['nvidia.com/gpu'] ?? null;
+  return nodes === null || limit === null ? (nodes ?? limit) : Math.min(nodes, limit);
 }
 
 function canHave({ labels }: NodePool, { key, values }: RequiredLabel): boolean {
