@@ -13,6 +13,7 @@ import {
   unknownDefaultsIn,
   unnamedConfigsIn,
 } from '../evidence/plugin-defaults.ts';
+import { configInVariables } from '../evidence/plugin-variables.ts';
 import { isUnknown } from '../evidence/written.ts';
 import { mayBeValues } from '../model/values.ts';
 import {
@@ -43,7 +44,8 @@ import { type DocumentContext, defineRule, type Report } from './rule.ts';
  * replicas or none, or if a resource cannot be shared. The node then offers no GPUs at all. It also stops if the ConfigMap lacks the
  * operator's default config, or if nothing creates the ConfigMap. It ignores fields that it does not know, including a method that is not under
  * `sharing`. It
- * also ignores `rename` and `devices` of a resource: all GPUs of a node are shared under one name.
+ * also ignores `rename` and `devices` of a resource: all GPUs of a node are shared under one name. It takes the configuration from a file (`CONFIG_FILE`), so a
+ * ConfigMap in `envFrom` has no effect.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -77,6 +79,7 @@ import { type DocumentContext, defineRule, type Report } from './rule.ts';
  *
  * ## Sources
  *
+ * - [NVIDIA/k8s-device-plugin#615](https://github.com/NVIDIA/k8s-device-plugin/issues/615)
  * - [NVIDIA/k8s-device-plugin: shared access to GPUs](https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus)
  * - [NVIDIA/k8s-device-plugin: replicas.go](https://github.com/NVIDIA/k8s-device-plugin/blob/main/api/config/v1/replicas.go)
  * - [NVIDIA/k8s-device-plugin: DisableResourceNamingInConfig](https://github.com/NVIDIA/k8s-device-plugin/blob/main/api/config/v1/config.go)
@@ -101,6 +104,13 @@ export default defineRule({
   manifest(manifest, context) {
     const keysOf = (name: string) => context.crossReferences.keysInFile(name)?.keys;
     for (const one of unknownDefaults(manifest, keysOf)) context.report(describe(one));
+    const unread = configInVariables(manifest, keysOf);
+    if (unread !== undefined)
+      context.report({
+        severity: 'warning',
+        message: `The device plugin reads its config only from a file: ${shorten(asText(unread) ?? '', 30)} as variables has no effect; mount it and set CONFIG_FILE`,
+        span: spanOf(unread),
+      });
     for (const one of uncreatedConfigs(manifest)) context.report(describeUncreated(one));
     for (const config of configsInConfigMap(manifest, 'sharing', context.document)) {
       check(config, limited(context));
