@@ -1,6 +1,6 @@
 import { knownAccelerator } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
-import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, keyOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, items, keyOf } from '../yaml/cursor.ts';
 import { knownValues, type WrittenChart } from './chart-keys.ts';
 
 /** Settings of GPUs in a chart's values, without the switch that the chart needs to read them. */
@@ -57,6 +57,26 @@ const ollama: readonly Switch[] = [
     effect: 'the pod requests no MIG devices',
   },
 ];
+
+/**
+ * The sizes of /dev/shm that vLLM's production stack ignores: its template mounts the volume only for an item with tensorParallelSize. Lists of values
+ * replace each other as a whole, so nothing completes an item.
+ * https://github.com/vllm-project/production-stack/blob/main/helm/templates/deployment-vllm-multi.yaml (2026-11-30)
+ */
+export function unmountedShm(values: Cursor, written: WrittenChart = {}): readonly Cursor[] {
+  return knownValues(values, written).flatMap(({ at, known }) =>
+    known.names[0] !== 'vllm-stack' ? [] : items(getIn(at, 'servingEngineSpec', 'modelSpec')).flatMap(sizeWithoutMount),
+  );
+}
+
+function sizeWithoutMount(model: Cursor): readonly Cursor[] {
+  const [size, config] = [getIn(model, 'shmSize'), getIn(model, 'vllmConfig')];
+  const isOpen = [model, config].some((one) => isUnseen(one) || isIncomplete(one));
+  // The pods of Ray and of groups have templates of their own.
+  const isOther = ['raySpec', 'lwsSpec'].some((key) => getIn(model, key) !== undefined);
+  if (size === undefined || isOpen || isOther || !sets(size)) return [];
+  return getIn(config, 'tensorParallelSize') === undefined ? [size] : [];
+}
 
 /** By the chart's name. Open WebUI has Ollama's values under that chart's name. */
 const switches: ReadonlyMap<string, readonly Switch[]> = new Map([

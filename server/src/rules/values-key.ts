@@ -2,7 +2,7 @@ import { type ApiType, knownAccelerator } from '../catalog/index.ts';
 import type { ApiHolder } from '../evidence/api-problems.ts';
 import { expectedWords, writtenWords } from '../evidence/api-words.ts';
 import { type UnreadKey, unreadKeys, writtenChart } from '../evidence/chart-keys.ts';
-import { type UnswitchedGpus, unswitchedGpus } from '../evidence/chart-switches.ts';
+import { type UnswitchedGpus, unmountedShm, unswitchedGpus } from '../evidence/chart-switches.ts';
 import { nestedResources } from '../evidence/nested-resources.ts';
 import { inlineValues } from '../model/inline-values.ts';
 import { mayBeValues } from '../model/values.ts';
@@ -33,7 +33,7 @@ import { defineRule, type Report } from './rule.ts';
  * key is never mounted. Some charts have a schema with which Helm rejects such values. The charts are those of Ollama, Open WebUI, JupyterHub, Ray
  * clusters, vLLM's production stack, NIM, NVIDIA's GPU operator, device plugin and DCGM exporter, Jellyfin, Plex, Frigate, Immich, LocalAI, and
  * app-template. In the values of any chart, `resources` within `resources` is a level too many. Ollama's chart also ignores the number and type of GPUs without
- * `enabled: true`, which is **info** in a file because another one may have it.
+ * `enabled: true`, which is **info** in a file because another one may have it. So is `shmSize` in vLLM's production stack without `tensorParallelSize`.
  *
  * ```yaml invalid
  * ollama:
@@ -80,6 +80,7 @@ export default defineRule({
     for (const inner of nestedResources(root)) report(describeNested(inner));
     // Another file may have the switch.
     for (const found of unswitchedGpus(root)) report({ ...describeUnswitched(found, document), severity: 'info' });
+    for (const size of unmountedShm(root)) report(describeShm(size));
   },
   manifest(manifest, { document, report }) {
     for (const { values, chart, isWhole } of inlineValues(manifest)) {
@@ -87,6 +88,7 @@ export default defineRule({
       for (const found of unreadKeys(values, document, written)) report(describe(found, document));
       for (const found of isWhole ? unswitchedGpus(values, written) : []) report(describeUnswitched(found, document));
       for (const inner of nestedResources(values)) report(describeNested(inner));
+      for (const size of unmountedShm(values, written)) report(describeShm(size));
     }
   },
 });
@@ -144,6 +146,15 @@ function describeUnswitched({ at, holder, chart, effect }: UnswitchedGpus, docum
     message: `The ${chart} chart ignores ${keyOf(at)} without enabled: true next to it: ${effect}`,
     span: keySpanOf(at),
     fixes: () => [fix('Set enabled to true', 'unsafe', insertKey(document, holder, 'enabled', true))],
+  };
+}
+
+/** One process on one GPU needs no more than the default. */
+function describeShm(size: Cursor): Report {
+  return {
+    severity: 'info',
+    message: 'The vllm-stack chart mounts /dev/shm only with vllmConfig.tensorParallelSize: shmSize has no effect',
+    span: keySpanOf(size),
   };
 }
 
