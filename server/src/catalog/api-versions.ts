@@ -69,7 +69,7 @@ const kserve: Operator = ['KServe', 'serving.kserve.io/v1beta1', '*'];
 /**
  * Versions of custom resources that their operators no longer serve. `*`: the kind or the fields differ.
  * Sources, read 2026-11-22: the CRDs of kubeflow/training-operator@v1.3, kubernetes-sigs/kueue@v0.5, kubernetes-sigs/jobset@v0.2, volcano-sh/volcano@v1.8, kserve/kserve@v0.7, kubeflow/trainer@v2.0;
- * https://github.com/kubeflow/mpi-operator/releases/tag/v0.4.0 and, read 2026-11-30, its manifests/base/kubeflow.org_mpijobs.yaml, https://keda.sh/docs/2.0/migration/, https://karpenter.sh/docs/upgrading/upgrade-guide/.
+ * https://github.com/kubeflow/mpi-operator/releases/tag/v0.4.0, https://keda.sh/docs/2.0/migration/, https://karpenter.sh/docs/upgrading/upgrade-guide/.
  */
 const removedByOperators = table<Operator>({
   'tensorflow.org/v1alpha1/TfJob': ['the Training Operator', 'TFJob of kubeflow.org/v1', '*'],
@@ -82,8 +82,6 @@ const removedByOperators = table<Operator>({
   'kubeflow.org/v1beta1/PyTorchJob': training,
   'kubeflow.org/v1beta2/PyTorchJob': training,
   'kubeflow.org/v1alpha1/MPIJob': mpi,
-  // The guides of clouds still have it.
-  'kubeflow.org/v1alpha2/MPIJob': ['the MPI Operator', 'kubeflow.org/v2beta1', 'recent'],
   'kubeflow.org/v2alpha1/ClusterTrainingRuntime': trainer,
   'kubeflow.org/v2alpha1/TrainJob': trainer,
   'kubeflow.org/v2alpha1/TrainingRuntime': trainer,
