@@ -207,8 +207,11 @@ function reportOutside(podSet: PodSet, context: PodSetContext): void {
   for (const holder of [root, getIn(root, 'pod'), getIn(root, 'containers'), ...shared]) {
     const resources = getIn(holder, 'resources');
     const target = shared.includes(holder) && more.length > 0 ? undefined : onlyContainer(podSet);
-    for (const entry of [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))]) {
-      if (!isAccelerator(entry)) continue;
+    const limits = getIn(resources, 'limits');
+    const onlyRequested = entries(getIn(resources, 'requests')).filter(
+      (one) => getIn(limits, keyOf(one)) === undefined,
+    );
+    for (const entry of [...entries(limits), ...onlyRequested].filter(isAccelerator)) {
       context.report({
         message: `${shorten(keyOf(entry), 60)} is ${place(holder)}, not in a container's resources.limits: no container gets it`,
         span: keySpanOf(entry),

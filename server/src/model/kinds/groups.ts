@@ -87,7 +87,9 @@ function lowerLeaderWorkerSet(spec: Cursor | undefined): KindLowering {
   const each = size === null ? null : leaders.length === 0 ? size : Math.max(size - 1, 0);
   const pods = exactly(product(groups, each));
   const workers = fromTemplate('worker', getIn(template, 'workerTemplate'), pods, getIn(template, 'size'));
-  return { podSets: [...leaders, ...workers], retries: unlimitedRetries, scaling: null, partial: workers.length === 0 };
+  // In groups of a leader alone, nothing runs the template of the workers.
+  const used = each === 0 ? [] : workers;
+  return { podSets: [...leaders, ...used], retries: unlimitedRetries, scaling: null, partial: workers.length === 0 };
 }
 
 /** How many groups of the same pods an object has, each with its own ranks; null if that is unknown. */
