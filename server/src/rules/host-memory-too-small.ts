@@ -32,8 +32,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * `memory` is the memory of the node, not of the GPU. A server with PyTorch and CUDA takes several GiB of it before it has loaded any weights,
  * and the weights pass through it. The kernel kills a process that exceeds the limit, so the server never becomes ready while it holds its GPU.
- * Training with such a limit is killed and restarted in the same way. At 1 GiB or less per GPU, whatever is trained or served with PyTorch, the
- * severity is info: the framework alone takes about that much, and so do the processes of Ray's head. At 256 MiB or less, it is also reported
+ * Training with such a limit is killed and restarted in the same way. At 1 GiB or less per GPU, any training is reported, because its framework
+ * alone takes that much, and as information any server with PyTorch, and Ray's head. At 256 MiB or less, information is also given
  * for unknown programs with a GPU. A model server with 256 MiB or less, and vLLM or SGLang with 2 GiB or less, loads no model, with or without
  * a GPU. Weights that a server moves there (`--cpu-offload-gb`) count in full. The same applies to a memory-backed volume, such as /dev/shm,
  * whose `sizeLimit` is above the limit of its container: its data counts against the limit.
@@ -156,7 +156,7 @@ export default defineRule({
         ? 'its processes with CUDA take about as much while they load a model'
         : `a framework with CUDA takes 1–2 GiB per GPU before it loads any ${next}`;
     report({
-      severity: 'info',
+      ...(!trains && { severity: 'info' }),
       message: `${written} is likely too small ${what} on ${plural(gpus, 'GPU')}: ${takes}`,
       span: spanOf(limit),
     });
