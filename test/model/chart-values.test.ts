@@ -94,7 +94,6 @@ describe('rules judge a template', () => {
 
   test('with the GPUs that its chart requests, and the flags that a loop adds', () => {
     expect(said(server)).toEqual([
-      'info: vLLM downloads Qwen2.5-32B-Instruct (61 GiB) into its container, not to a volume: each restart downloads it again (with values.yaml)',
       'warning: No volume is mounted at /dev/shm: the processes of --tensor-parallel-size=4 share its default 64 MiB and can fail (with values.yaml)',
     ]);
     expect(server?.[0]?.findings[0]?.fixes).toEqual([]);
