@@ -45,7 +45,7 @@ test('a workload without an upper bound makes the sum open-ended', async () => {
   writeFileSync(path.join(folder, 'chat.yaml'), servedByRuntime);
   expect(await endOf()).toContain('1 workload, 1 definition, 4 GPUs, $');
   writeFileSync(path.join(folder, 'chat.yaml'), servedByRuntime.replace('    maxReplicas: 1\n', ''));
-  expect(await endOf()).toContain('1 workload, 1 definition, 4 GPUs or more, $');
+  expect(await endOf()).toContain('1 workload, 1 definition, 4 GPUs or more, from $');
 });
 
 test('a config.json in the folder of a model gives its shape', async () => {

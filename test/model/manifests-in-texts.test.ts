@@ -18,9 +18,11 @@ const others = new Set(['always-on-notebook', 'yaml-syntax', 'whole-gpu-underuse
 /** Cases whose finding says something of the number of pods. */
 const ofCount = new Set([
   'gpu-without-request.yaml: silent: other servers without replicas',
+  'ray-gpus-missing.yaml: replicas beyond a group that cannot grow: ray-autoscaling-off says why',
   'scale-to-zero-candidate.yaml: a Model of KubeAI',
   "tensor-parallel-mismatch.yaml: a size that is also that of a server's flag",
   'world-size.yaml: an elastic job whose launch waits for more pods than it starts with',
+  'world-size.yaml: fewer processes than GPUs, each with a slot',
   'world-size.yaml: groups that meet at one pod',
 ]);
 

@@ -28,6 +28,7 @@ const allowedPairs: ReadonlyMap<string, string> = new Map([
   ['hpa-metric-unknown + keda-query', 'the metric has another name, and its average is divided by the replicas'],
   ['gated-model-without-token + server-too-old', 'the server may not load the model, and is too old for it'],
   ['rank-without-dns + world-size', 'the pods are more than the slice has nodes, and do not find each other'],
+  ['toleration-invalid + value-not-string', 'the effect is not a word, and YAML reads it as a boolean'],
   ['gpu-limits-required + mig-resource-spelling', 'the name is wrong, and it is only in requests'],
 ]);
 

@@ -243,7 +243,7 @@ const imageCaches: readonly (readonly [repository: string, cache: string])[] = [
  * Servers that leave downloads to huggingface_hub, which does not read the variable of Transformers.
  * https://github.com/vllm-project/vllm/blob/main/vllm/model_executor/model_loader/weight_utils.py
  */
-export const usesHub = wordSet('vllm sglang text-generation-launcher text-embeddings-router');
+const usesHub = wordSet('vllm sglang text-generation-launcher text-embeddings-router');
 
 function absolute(path: string | undefined): string | undefined {
   return path?.startsWith('/') === true && !path.includes('$') ? path : undefined;

@@ -3,7 +3,7 @@ import { concernsAccelerators } from '../evidence/api-problems.ts';
 import { minorOf } from '../model/options.ts';
 import type { Manifest } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { entries, getIn, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
@@ -61,6 +61,7 @@ export default defineRule({
     if (
       problem === undefined ||
       document.problems.some(({ readable }) => readable !== true) ||
+      ['apiVersion', 'kind'].some((key) => entries(root).filter((one) => keyOf(one) === key).length > 1) ||
       isTemplated(written) ||
       isTemplated(getIn(root, 'kind'))
     )

@@ -1,10 +1,9 @@
 import { imageParts } from '../catalog/images.ts';
-import { titleOf } from '../catalog/program-records.ts';
 import { formatGiB } from '../cost/money.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
-import { cacheOfImage, isForModels, mayStoreModels, unusedModelVolume, usesHub } from '../evidence/model-volume.ts';
+import { cacheOfImage, isForModels, unusedModelVolume } from '../evidence/model-volume.ts';
 import { otherUser, runsAsRoot } from '../evidence/root-images.ts';
-import { type ModelLoader, modelLoader } from '../evidence/server-start.ts';
+import { modelLoader } from '../evidence/server-start.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
@@ -18,7 +17,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A volume for models is mounted, but the server downloads its model to another directory, or there is no volume at all.
+ * A volume for models is mounted, but the server downloads its model to another directory, or Ollama has no volume at all.
  *
  * ## Why
  *
@@ -77,7 +76,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * For models that are paths; if a command, a variable, a script or another container uses the volume; for volumes that end with the pod or whose
  * name and path indicate another purpose; for several such volumes; if the container runs as another user than root, except for volumes below /root; and
- * for shell commands. Ollama, vLLM, SGLang and TGI without any volume are information, in Deployments and StatefulSets. The severity is info if the size of the model is unknown, and for volumes below /.cache, which is a home on OpenShift.
+ * for shell commands. Ollama without any volume is information, in Deployments and StatefulSets. The severity is info if the size of the model is unknown, and for volumes below /.cache, which is a home on OpenShift.
  *
  * ## Sources
  *
@@ -110,16 +109,6 @@ export default defineRule({
     const isOther = program === 'text-embeddings-router' || program === 'llama-server';
     const model = isOther ? servedModel(container, workload).model?.name : loader?.model;
     const isName = model !== undefined && /^[\w.-]+\/[\w.-]+(?::[\w.-]+)?$/.test(model) && !/^\.|\.gguf$/i.test(model);
-    // A patch has no selector.
-    const isWhole = getIn(workload.manifest.root, 'spec', 'selector') !== undefined || !crossReferences.mayBePatch();
-    if (loader !== undefined && isName && isWhole && downloadsAgain(container, podSet, workload, loader)) {
-      report({
-        severity: 'info',
-        message: `${titleOf(program)} downloads ${shorten(nameOf(model), 30)} (${formatGiB(loader.weightsGiB ?? 0)} GiB) into its container, not to a volume: each restart downloads it again`,
-        span: spanOf(container.image?.at ?? container.at),
-      });
-      return;
-    }
     const isOwnCache = cacheOfImage(container) !== undefined;
     if (program !== 'ollama' && !isName && !isOwnCache) return;
     const found = unusedModelVolume(container, podSet, program);
@@ -134,7 +123,7 @@ export default defineRule({
     // A custom image may have another user, whose home this is.
     if (/\/\.cache(?:\/|$)/.test(mount.mountPath) && !isOwnCache && !isPublishers(container)) return;
     const gib = loader?.weightsGiB;
-    const what = model === undefined ? 'its models' : shorten(nameOf(model), 40);
+    const what = model === undefined ? 'its models' : shorten(model.slice(model.indexOf('/') + 1), 40);
     const size = gib === undefined ? '' : ` (${formatGiB(gib)} GiB)`;
     const isUnknown = gib === undefined && program !== 'ollama' && !isOther && !isOwnCache;
     const again = volumeNamed(podSet, mount.name)?.source === 'emptyDir' ? 'each restart' : 'each new pod';
@@ -154,16 +143,6 @@ function keepsNothing(container: Container, workload: Workload): boolean {
   const isOwn = /(?:^|\/)ollama\/ollama$/.test(imageParts(image?.value ?? '').repository);
   const isBare = volumeMounts.length === 0 && modelStorage === undefined && !mayMountMore(container);
   return isOwn && isBare && kindOf(workload).staysUp === true && !workload.partial;
-}
-
-/** Whether a server that stays up downloads a known model, and no volume of any kind could hold it. */
-function downloadsAgain(container: Container, podSet: PodSet, workload: Workload, loader: ModelLoader): boolean {
-  if (!usesHub.has(loader.program) || workload.partial || kindOf(workload).staysUp !== true) return false;
-  return (loader.downloads ?? loader.brief) === 'each' && !mayStoreModels(container, podSet);
-}
-
-function nameOf(model: string): string {
-  return model.slice(model.indexOf('/') + 1);
 }
 
 /** Whether the image is a server's own, which runs as root. */
