@@ -48,9 +48,11 @@ export function deeperLineAbove(text: string, at: number): Span | undefined {
   const above = lineAbove(text, start);
   if (above === undefined || !leaf.test(above.text) || indentOf(above.text) <= at - start) return undefined;
   // A line above it in its block has the same column, and does not lie. A first line may be where it belongs, and its key is not, unless it is only a
-  // space too far for a column that other lines have too.
-  const isFirst = lineAbove(text, above.start)?.text.endsWith(':') === true;
-  if (!isFirst || indentOf(above.text) > at - start + 1 || !isUsed(text, start, at - start)) return undefined;
+  // space too far for the usual column, or for one that other lines have too.
+  const holder = lineAbove(text, above.start)?.text ?? '';
+  const column = at - start;
+  const isUsual = column === contentColumn(holder) + 2 || isUsed(text, start, column);
+  if (!holder.endsWith(':') || indentOf(above.text) > column + 1 || !isUsual) return undefined;
   return { start: above.start + indentOf(above.text), end: above.start + above.text.length };
 }
 
