@@ -75,7 +75,7 @@ import { type DocumentContext, defineRule } from './rule.ts';
  *
  * For containers without an accelerator, unless their program needs one (such as vLLM), only they can be the reason for the pod's NVIDIA
  * runtime class, or, in a chart's values, their pods select GPU nodes or their image is for GPUs and other values name devices; for
- * installs with requirements or constraints, and of packages that the image may have; for placeholders, templated tags, digests, PodTemplates (they only give a ProvisioningRequest the shape of its pods), and the pods of device
+ * installs with requirements or constraints, and in images that may have the packages; for placeholders, templated tags, digests, PodTemplates (they only give a ProvisioningRequest the shape of its pods), and the pods of device
  * plugins, drivers and the like.
  *
  * ## Sources
