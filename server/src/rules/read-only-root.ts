@@ -20,7 +20,7 @@ import { defineRule, type Report } from './rule.ts';
  * cannot write its key to the home of its user.
  *
  * The image of vLLM has only the users root and `vllm` (2000). The home of any other user, such as `runAsUser: 1000`, is `/`, where only root can create the
- * folder `.cache`.
+ * folder `.cache`. PyTorch also stops if such a user has no name: `USER` states one.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -109,7 +109,8 @@ export default defineRule({
 });
 
 /**
- * Reports a user whom vLLM's image does not have: the home is then `/`. The image has only root and, since 0.11, `vllm` (2000).
+ * Reports a user whom vLLM's image does not have: the home is then `/`, and PyTorch finds no name unless USER states it. The image has only root
+ * and, in newer versions, `vllm` (2000).
  * https://github.com/ai-dynamo/dynamo/pull/12457 (2026-07-30)
  */
 function checkHomeless(
@@ -123,11 +124,17 @@ function checkHomeless(
   if (user === undefined || user === 2000 || setting === undefined || workload.partial) return;
   if (!/(?:^|\/)vllm\/vllm-openai(?::|@|$)/.test(container.image?.value ?? '') || mayMountMore(container)) return;
   if (soleServer(container)?.program !== 'vllm' || !isListedContainer(container.at) || !runsAsWritten(workload)) return;
-  if (lostDownload(container, podSet, workload, 'vllm')?.startsWith('~') !== true) return;
+  if (lostDownload(container, podSet, workload, 'vllm')?.startsWith('~') !== true || setsFolder(container)) return;
   report({
-    message: `User ${user} has no home in the image, so vLLM downloads its model to /.cache, which only root can write: it does not start; set HOME`,
+    message: `User ${user} has no home in the image, so vLLM downloads its model to /.cache, which only root can write: it does not start; set HOME and USER`,
     span: spanOf(setting),
   });
+}
+
+/** Whether a script sets a folder itself: `export HOME=/tmp`. */
+function setsFolder({ command, args, scripts }: Container): boolean {
+  const texts = [...[...command, ...args].map(({ value }) => value), ...scripts.map(({ text }) => text)];
+  return texts.some((text) => /\b\w*(?:HOME|CACHE\w*)=/.test(text));
 }
 
 const names: ReadonlyMap<string, string> = new Map([
