@@ -97,6 +97,8 @@ const savesOnTheWay = either(
 const findsCheckpoint = either(
   /get_last_checkpoint|auto_?resume|latest|\bglob\b|listdir|iterdir|scandir|\.exists\s*\(|\.is(?:dir|file|_dir|_file)\s*\(/i,
   /["']resume|["']last["']|\benviron[^\n]*(?:resume|ckpt|checkpoint)|load_checkpoint|load_state/i,
+  // It tries a path whatever its options say.
+  /\btorch\.load\(\s*f?["']|\btry:\s[\s\S]{0,300}?\btorch\.load\(|\b(?:FileNotFound|OS|IO)Error\b/,
   /save_strategy\s*=\s*["']no["']|enable_checkpointing\s*=\s*False/,
 );
 
