@@ -54,3 +54,24 @@ test('pods that select nothing, too, and pods that select another pool do not', 
   };
   expect(await inOverlay(patch(1, 'on-demand'), other)).toEqual([{ min: 0.5976, max: 0.5976 }]);
 });
+
+test('pods of a base are not compared with machines that an overlay replaces', async () => {
+  const two = base['base/server.yaml'].replace('nvidia.com/gpu: 1', 'nvidia.com/gpu: 4');
+  const findings = async (files: Readonly<Record<string, string>>) => {
+    const file = await kustomizeProject({ ...base, 'base/server.yaml': two, ...files }).fileAt('base/server.yaml');
+    return file.documents.flatMap((document) => document.findings.map(({ rule }) => rule));
+  };
+  expect(await findings({})).toContain('gpus-exceed-node');
+  const larger = {
+    'prod/kustomization.yaml': 'resources: [../base]\npatches: [{path: pool.yaml}]\n',
+    'prod/pool.yaml': `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: cards}
+spec:
+  template:
+    spec:
+      requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [g6.48xlarge]}]
+`,
+  };
+  expect(await findings(larger)).not.toContain('gpus-exceed-node');
+});

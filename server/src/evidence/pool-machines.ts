@@ -36,15 +36,20 @@ export interface PoolRoom {
   readonly most: number;
 }
 
-/** All pools that a pod selects by their labels. */
+/** All pools that a pod selects by their labels, if each of their cards is one device. */
 function selectedPools(podSet: PodSet, crossReferences: CrossReferences): Landing | undefined {
   const { selectors } = podSet;
   if (selectors.length === 0 || livePoolsOf(podSet, crossReferences) !== undefined) return undefined;
   const landing = crossReferences.landingOf(wantedLabels(selectors), false);
   if (landing === undefined || landing.isElsewhere === true || landing.siblingFolder || landing.isPart)
     return undefined;
-  return landing;
+  const keys = [...selectors, ...landing.terms.flat()].map(({ key }) => key);
+  return keys.some((key) => divides.test(key)) ? undefined : landing;
 }
+
+/** Labels by which nodes share or partition their cards, so a node offers more devices than its machine has. */
+const divides =
+  /^nvidia\.com\/(?:device-plugin\.config|mig[.-]|gpu\.(?:replicas|sharing-strategy))|\/gke-(?:max-shared-clients|gpu-partition|gpu-sharing)/;
 
 /** The machines of terms that each name types or families; none if the catalog lacks one of those. */
 function machinesNamed(terms: readonly NodeTerm[]): readonly Machine[] {

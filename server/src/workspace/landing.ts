@@ -120,6 +120,8 @@ interface PoolGroup {
 
 interface Pools {
   readonly all: readonly Pool[];
+  /** The number of objects that describe a pool under this name: the pool itself, and patches of it. */
+  readonly namesakes: (pool: Pool) => number;
   readonly unselected: PoolGroup;
   readonly cloud: () => CloudSign | undefined;
   readonly linked: (wanted: readonly RequiredLabel[]) => PoolGroup;
@@ -135,8 +137,9 @@ function landing(scope: Scope, { places, alike }: PoolGroup): Landing | undefine
   if (first === undefined || common === undefined) return undefined;
   const siblingFolder = places.isAnyInSiblingFolder(scope);
   const near = places.nearest(scope);
-  const isPart = near.length < places.all.length;
-  const { gpus, terms } = (isPart ? machinesOf(near) : undefined) ?? common;
+  const isNearest = near.length < places.all.length;
+  const { gpus, terms } = (isNearest ? machinesOf(near) : undefined) ?? common;
+  const isPart = isNearest || places.all.some((one) => poolsIn(scope.workspace).namesakes(one) > 1);
   const shown = { ...common, gpus, terms, ...(isPart && { isPart }) };
   return { ...shown, first: referenced(scope, near[0] ?? first, null), others: places.all.length - 1, siblingFolder };
 }
@@ -197,8 +200,14 @@ function poolsIn(workspace: Workspace): Pools {
   const order = new Map(all.map((one, index) => [one, index]));
   const answers = new Map<string, PoolGroup>();
   const unselected = poolGroup(all.filter(({ pool }) => pool.needsSelector !== true));
+  const named = new Map<string, Set<string>>();
+  for (const { key, object } of all) {
+    const places = named.get(nameOf(object)) ?? new Set();
+    named.set(nameOf(object), places.add(key));
+  }
   const pools: Pools = {
     all,
+    namesakes: ({ object }) => named.get(nameOf(object))?.size ?? 0,
     unselected,
     cloud: lazy(() => cloudOf(all, () => cloudOfClusters(workspace))),
     linked(wanted) {
@@ -241,6 +250,10 @@ function withMachines(pool: NodePool, namespace: string | null, scope: Scope): N
   if (machines === undefined) return pool;
   const known = agreed(scope, candidates(scope, machines.kind, namespace, machines.name), 'machines')?.facts;
   return known && onMachines(pool, known);
+}
+
+function nameOf({ kind, name }: Found['object']): string {
+  return `${kind} ${name}`;
 }
 
 function folderOf(key: string): string {
