@@ -26,6 +26,12 @@ test.each([
   'a: 1\nb: {{ .c }}\n    d: 1\n',
   'a: {{ .b }}\n# note\n  c: 1\n',
   'a:\n  b: {{ include "c" . }}\n d: 1\n',
+  // Another renderer also changes the text.
+  'a: {{ .b }}\nc: 1\nd: @TAG@\n',
+  'a: {{ .b }}\nc: 1\nd: [[ tag ]]:[[ build ]]\n',
+  `a: {{ .b }}\nc: 1\n\${MORE}\nd: [x, \${Y}: 1]]\n`,
+  'a: {{ .b }}\nc: 1\nd:\n  e: <%= e %>\n f: <%= f %>\n',
+  'a: {{ .b }}\nc: 1\n  ...\nd: 1\n',
 ])('what a template decides is unknown: %j', (text) => {
   expect(problemsOf(text)).toEqual([]);
 });

@@ -1,18 +1,25 @@
 import type { YamlProblem } from './node.ts';
+import { maskFields, maskStandIns, maskTokens, maskVariables } from './other-templates.ts';
 import type { Span } from './span.ts';
 import type { Mask } from './template.ts';
 
 /**
  * Whether an error of syntax is one whatever the template renders: all actions are values on the line of their key or item, and none is at the error
- * or on the line above it.
+ * or on the line above it. What another renderer also fills in can be any text.
  */
 export function isCertainError({ original, actions }: Mask, { span }: YamlProblem): boolean {
+  if (otherMarks.test(original) || otherMasks.some((maskOf) => maskOf(original) !== undefined)) return false;
   const lines = linesAround(original, span.start);
   return actions.every(
     (action) =>
       isValue(original, action.span, action.text) && (action.span.end <= lines.start || action.span.start >= lines.end),
   );
 }
+
+const otherMasks = [maskVariables, maskTokens, maskStandIns, maskFields];
+
+/** Signs of renderers with another syntax: `[[ tag ]]`, `<%= tag %>`, `((tag))`. */
+const otherMarks = /\[\[|<%|%\{|^[^#\n]*:[ \t]+\(\(/m;
 
 /** An action that writes one value: no control structure, no block of lines, and not alone on its line. */
 function isValue(text: string, { start }: Span, action: string): boolean {
