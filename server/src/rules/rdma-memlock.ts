@@ -1,6 +1,7 @@
 import { volumeNamed } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isListedContainer } from '../model/pod.ts';
+import { commandsIn } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -102,6 +103,9 @@ export default defineRule({
     const lock = items(added).find((one) => isLock(asText(one)));
     const user = device === undefined ? '/dev/infiniband' : keyOf(device);
     const span = device === undefined ? spanOf(at) : keySpanOf(device);
+    // Its children are root's.
+    if (uid !== undefined && commandsIn(container).some(({ words }) => words.some(({ text }) => text === 'sudo')))
+      return;
     if (uid !== undefined) {
       const who = `user ${shorten(asText(uid) ?? '', 12)}`;
       report({
