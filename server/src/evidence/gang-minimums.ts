@@ -68,6 +68,8 @@ export function lateLauncher({
   const { min, max } = podSets.find(({ name }) => name === 'Worker')?.pods ?? { min: null, max: null };
   if (isIncomplete(spec) || isIncomplete(policy) || min === null || min !== max || min === 0) return undefined;
   const minimum = getIn(policy, 'minAvailable');
+  // Kueue takes the priority from here, without a group.
+  if (entries(policy).every((entry) => keyOf(entry) === 'priorityClass')) return undefined;
   const count = minimum === undefined ? min + 1 : Number(asText(minimum) ?? Number.NaN);
   return count === min + 1 ? { at: minimum ?? policy, minimum, workers: min } : undefined;
 }
