@@ -131,12 +131,14 @@ function textOf(expression: string, names: Names): string | undefined {
   return folder === filled ? folder || undefined : folder.slice(0, folder.lastIndexOf('/') + 1) || undefined;
 }
 
-/** Comments as spaces, so that positions stay. */
+/** Comments and texts that document the code as spaces, so that positions stay. */
 export function withoutComments(code: string): string {
-  return code.replace(
-    /(^|\s)#[^\n]*/g,
-    (comment, before: string) => before + ' '.repeat(comment.length - before.length),
-  );
+  return code
+    .replace(/(^|\s)#[^\n]*/g, (comment, before: string) => before + ' '.repeat(comment.length - before.length))
+    .replace(/[a-z]?("""|''')[\s\S]*?\1/gi, (text, _, at: number, all: string) =>
+      // Any other is a value.
+      /(?:^|\n)[ \t]*$/.test(all.slice(Math.max(0, at - 100), at)) ? text.replace(/[^\n]/g, ' ') : text,
+    );
 }
 
 /** Whether an `if` directly around a line asks for a setting that may be off: `if args.save_model:`. */

@@ -13,7 +13,8 @@ export const trainerArguments = once((container: Container): readonly Flag[] => 
   if (file === undefined || others.length > 0 || readsOthers.test(file.text)) return [];
   const text = withoutComments(file.text);
   const [made, ...again] = text.matchAll(makes);
-  if (made === undefined || again.length > 0) return [];
+  // Without a call that trains, it evaluates or predicts.
+  if (made === undefined || again.length > 0 || !/\.train\s*\(/.test(text)) return [];
   const given = argumentsFrom(text, made.index + made[0].length) ?? [];
   const flagOf = (written: string, value: string, { text: path, start }: Part): Flag => {
     const known = literalOf(value) ?? (plain.test(value) ? value.replaceAll('_', '') : undefined);
@@ -39,7 +40,7 @@ export const trainerArguments = once((container: Container): readonly Flag[] => 
 const plain = /^(?:-?\d[\d_]{0,12}(?:\.\d{1,9})?|True|False)$/;
 
 /** What saves by itself, or reads the arguments from elsewhere. */
-const readsOthers = /\b(?:TrainerCallback|TrlParser|HfArgumentParser)\b/;
+const readsOthers = /\b(?:TrainerCallback|TrlParser|HfArgumentParser)\b|\bcallbacks\s*=/;
 
 // https://huggingface.co/docs/trl/en/sft_trainer: the configurations of TRL extend TrainingArguments.
 const makes = /\b(?:\w{0,20}TrainingArguments|(?:SFT|DPO|ORPO|KTO|CPO|GRPO|RLOO|Reward|BCO|GKD)Config)\s*\(/g;
