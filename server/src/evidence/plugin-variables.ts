@@ -34,7 +34,7 @@ function hasFile(container: Cursor): boolean {
   const names = placesAt(container, 'env.*.name');
   const words = ['command', 'args'].flatMap((field) => placesAt(container, `${field}.*`));
   return (
-    names.some((name) => asText(name) === 'CONFIG_FILE') ||
+    names.some((name) => /^(?:GFD_)?CONFIG_FILE$/.test(asText(name) ?? '')) ||
     words.some((word) => isTemplated(word) || (asText(word) ?? '').includes('config-file'))
   );
 }
