@@ -19,7 +19,8 @@ export default defineConfig(({ mode }) => ({
     isolate: false,
     // No test writes compiled code to its user's cache. Neither the day of the test nor what its user has fetched may change a price: on this day, none is old.
     env: { SOURCE_DATE_EPOCH: '1784592000', GPULINT_PRICES: 'none', NODE_DISABLE_COMPILE_CACHE: '1' },
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // Ends a test that hangs. The longest takes 100 s on a slow machine.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 }));

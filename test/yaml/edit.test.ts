@@ -15,7 +15,7 @@ describe.each(readdirSync(fixtures))('every edit at every place of %s', (name) =
     ['LF', text],
     ['CRLF', text.replaceAll('\n', '\r\n')],
     ['a byte order mark', `\uFEFF${text}`],
-  ])('does what was asked and nothing else (%s)', { timeout: 120_000 }, (_kind, variant) => {
+  ])('does what was asked and nothing else (%s)', (_kind, variant) => {
     const { made, failures } = tryEveryEdit(variant);
     expect(failures).toEqual([]);
     expect(made).toBeGreaterThan(50);
