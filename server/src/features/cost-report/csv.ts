@@ -63,7 +63,7 @@ export function end(range: Range | null, side: 'min' | 'max'): number | null {
   return range === null ? null : amount(range[side]);
 }
 
-/** The upper end; of pods without a known bound, there is none. */
+/** The upper end of a range. Pods without a known bound have none. */
 export function top(range: Range | null, isOpen: boolean): number | null {
   return isOpen ? null : end(range, 'max');
 }
