@@ -15,6 +15,8 @@ export default defineConfig(({ mode }) => ({
           exclude: ['test/vscode/**', 'test/cluster-real/**', 'node_modules/**'],
           globalSetup: 'test/support/build-programs.ts',
         }),
+    // By default, vitest leaves one core idle, which is half of a machine with two.
+    maxWorkers: '100%',
     // The files of a worker share what they import: that is half of the time, and no test changes a module.
     isolate: false,
     // No test writes compiled code to its user's cache. Neither the day of the test nor what its user has fetched may change a price: on this day, none is old.
