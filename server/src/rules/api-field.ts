@@ -1,32 +1,21 @@
-import { apiFields } from '../catalog/api-types.ts';
-import { acceleratorResource } from '../catalog/index.ts';
 import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts';
-import {
-  type ApiHolder,
-  type ApiProblem,
-  apiProblems,
-  hiddenWords,
-  passedOnProblems,
-} from '../evidence/api-problems.ts';
-import { someHolder, thisHolder } from '../evidence/api-words.ts';
+import { type ApiHolder, type ApiProblem, apiProblems, passedOnProblems } from '../evidence/api-problems.ts';
 import { exportedFields } from '../evidence/exported-fields.ts';
 import { flatFields } from '../evidence/flat-fields.ts';
 import { missingOperands } from '../evidence/missing-operands.ts';
 import { missingSelector } from '../evidence/missing-selector.ts';
 import { missingType } from '../evidence/missing-type.ts';
+import { untypedFields } from '../evidence/untyped-fields.ts';
 import { valuesQuantities } from '../evidence/values-quantities.ts';
 import { unreadableTexts } from '../evidence/yaml-texts.ts';
 import { isValues } from '../model/values.ts';
-import { selectTemplate } from '../rewrite/api-values.ts';
 import { fix } from '../rewrite/fix.ts';
-import { moveField } from '../rewrite/move-field.ts';
-import { type Cursor, entries, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { removeKey, renameKey } from '../yaml/edit.ts';
-import type { YamlDocument, YamlNode } from '../yaml/node.ts';
-import { shorten } from '../yaml/shorten.ts';
+import { keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { removeKey } from '../yaml/edit.ts';
 import type { Span } from '../yaml/span.ts';
+import { describeProblem, describeUntyped } from './api-problem-words.ts';
 import { describeValue } from './api-values.ts';
-import { defineRule, type Report } from './rule.ts';
+import { defineRule } from './rule.ts';
 
 /**
  * A field that Kubernetes does not know, or whose value it cannot read.
@@ -73,6 +62,9 @@ import { defineRule, type Report } from './rule.ts';
  *
  * In a Helm template, quotes make a number text (`replicas: "{{ .Values.replicas }}"`), and a mapping without `toYaml` is not YAML
  * (`nodeSelector: {{ .Values.nodeSelector }}`).
+ *
+ * The types of some kinds are not known, such as those of Argo's workflows and rollouts and of Tekton's tasks. In their containers, and in what places
+ * their pods, a misspelled field is reported if it certainly stands for one that is missing.
  *
  * ## Fix safety
  *
@@ -132,7 +124,7 @@ export default defineRule({
       if (problem.what === 'unknown-field' && !isCertain(problem, meant.get(problem))) continue;
       // The field is there, under another name.
       if (problem.what === 'missing-field' && isMeant(problem, meant)) continue;
-      report({ ...describe(problem, meant.get(problem), document), covers: extentOf(problem) });
+      report({ ...describeProblem(problem, meant.get(problem), document), covers: extentOf(problem) });
     }
   },
   workload(workload, { crossReferences, document, report }) {
@@ -161,7 +153,9 @@ export default defineRule({
       span: keySpanOf(at),
     });
   },
-  podSet({ pod, containers }, { workload, document, report }) {
+  podSet(podSet, { workload, document, report }) {
+    const { pod, containers } = podSet;
+    for (const one of untypedFields(podSet, workload)) report(describeUntyped(one, document));
     if (!isValues(workload)) return;
     // Several sets of pods may share a block.
     const isFirst = workload.podSets.find((one) => one.pod.node === pod.node)?.pod === pod;
@@ -184,7 +178,7 @@ export default defineRule({
     const blocks = isFirst ? [pod, ...inner.filter(({ node }) => node !== pod.node)] : [];
     for (const problem of blocks.flatMap((block) => passedOnProblems(block, document))) {
       if (problem.what === 'wrong-type') {
-        const { message, ...rest } = describe(problem, undefined, document);
+        const { message, ...rest } = describeProblem(problem, undefined, document);
         const what = message.slice(0, message.indexOf(': '));
         report({
           ...rest,
@@ -198,7 +192,7 @@ export default defineRule({
       // A chart may have keys of its own.
       if (meant?.as === 'compose' && workload.wholeResources !== true) continue;
       if (!isCertain && meant?.as !== 'below' && meant?.as !== 'compose') continue;
-      report({ ...describe(problem, meant, document), severity: 'warning' });
+      report({ ...describeProblem(problem, meant, document), severity: 'warning' });
     }
   },
 });
@@ -217,133 +211,4 @@ function isMeant({ holder, field }: ApiProblem, meant: ReadonlyMap<ApiProblem, M
 function extentOf({ what, at }: ApiProblem): Span {
   const { start } = keySpanOf(at);
   return what === 'missing-field' ? keySpanOf(at) : { start, end: spanOf(at).end };
-}
-
-function describe(problem: ApiProblem, meant: MeantField | undefined, document: YamlDocument): Report {
-  switch (problem.what) {
-    case 'unknown-field':
-      return unknownField(problem, meant, document);
-    case 'missing-field':
-      return missingField(problem, document);
-    case 'empty':
-      return emptyPart(problem, document);
-    case 'rendered-text':
-      return {
-        message: `${problem.field} must be ${problem.type?.form === 'boolean' ? 'a boolean' : 'a number'}, but quotes make it text: the API server rejects the object`,
-        span: spanOf(problem.at),
-      };
-    case 'rendered-collection':
-      return {
-        severity: 'warning',
-        message: `Helm writes ${problem.field} in Go's notation (map[…]), not in YAML: the API server rejects the object; use toYaml with nindent`,
-        span: spanOf(problem.at),
-      };
-    default:
-      return describeValue(problem, document);
-  }
-}
-
-/** Types that describe nodes or what runs on them, not pods that use GPUs. */
-const ofNodes = /^(?:EC2NodeClass|NodePool|ClusterPolicy)/;
-
-function unknownField(problem: ApiProblem, meant: MeantField | undefined, document: YamlDocument): Report {
-  const { at, holder } = problem;
-  const written = shorten(problem.field, 60);
-  // `args::` has the key `args:`.
-  const field = written.endsWith(':') ? `"${written}"` : written;
-  const then =
-    holder.above !== undefined && !ofNodes.test(holder.type) && namesAccelerators(at.node)
-      ? 'kubectl rejects it; with other clients, the pod starts without its GPU'
-      : 'kubectl rejects it; other clients ignore it';
-  const span = keySpanOf(at);
-  switch (meant?.as) {
-    case 'name':
-      return {
-        message: `${hiddenWords(field, meant.name) ?? `${field} is not a field of ${someHolder(holder)}; did you mean ${meant.name}?`} ${then}`,
-        span,
-        // A renamed spec would bring everything in it into effect.
-        fixes: () =>
-          holder.above === undefined
-            ? []
-            : [fix(`Rename ${field} to ${meant.name}`, 'unsafe', renameKey(document, at, meant.name))],
-      };
-    case 'above': {
-      const target = thisHolder(meant.holder);
-      return {
-        message: `${field} belongs in ${target}, not in ${someHolder(holder)}: ${then}`,
-        span,
-        fixes: () => [moveField(document, at, meant.holder.at, [problem.field], `Move ${field} to ${target}`)],
-      };
-    }
-    case 'below': {
-      const path = meant.path.join('.');
-      return {
-        message: `${field} belongs under ${path}, not directly in ${someHolder(holder)}: ${then}`,
-        span,
-        fixes: () => [moveField(document, at, holder.at, [...meant.path, problem.field], `Move ${field} to ${path}`)],
-      };
-    }
-    case 'elsewhere':
-      return { message: `${field} belongs in ${meant.words}, not in ${someHolder(holder)}: ${then}`, span };
-    case 'compose':
-      // Compose has no capitals; operators do.
-      return {
-        message: `${field} is a field of ${/[A-Z]/.test(field) ? 'some operators' : 'Docker Compose'}; Kubernetes uses ${meant.instead}: ${then}`,
-        span,
-      };
-    case 'former': {
-      const message = `${field} is a field of an older version (now ${meant.name}${meant.in})`;
-      // Helm installs the object without a field that has moved; without a required one, it cannot.
-      if (document.template && meant.in !== '')
-        return { message: `${message}: Helm ignores it`, span, severity: 'info' };
-      return { message: `${message}: ${then}`, span };
-    }
-    default: {
-      const inner = entries(at).map(keyOf);
-      const fields = apiFields(holder.type);
-      const isLevel = inner.length > 0 && inner.every((key) => fields.has(key) && getIn(holder.at, key) === undefined);
-      const instead = isLevel ? `; move ${shorten(inner.join(' and '), 40)} up one level` : '';
-      return { message: `${field} is not a field of ${someHolder(holder)}${instead}: ${then}`, span };
-    }
-  }
-}
-
-function missingField({ at, holder, field }: ApiProblem, document: YamlDocument): Report {
-  return {
-    message: `${sentence(thisHolder(holder))} has no ${field}, which is required: the API server rejects the object`,
-    // A name without a value is where it is expected.
-    span: placeOf((field === 'metadata.name' && getIn(at, 'metadata', 'name')) || at),
-    fixes: () => (field === 'selector' ? [selectTemplate(at, document)] : []),
-  };
-}
-
-/** A key without a value, or a dash, which is where it is reported. */
-function emptyPart({ at, holder, field }: ApiProblem, { text }: YamlDocument): Report {
-  if (at.entry !== undefined) {
-    const message = `${field} has no value, but ${thisHolder(holder)} requires one: the API server rejects the object`;
-    return { message, span: keySpanOf(at) };
-  }
-  const { start, end } = spanOf(at);
-  const dash = text.lastIndexOf('-', start - 1);
-  return {
-    message: `An item of ${field} is only a dash: the API server rejects the object; write the item, or remove the dash`,
-    span: dash === -1 ? { start, end } : { start: dash, end: dash + 1 },
-  };
-}
-
-/** The key of a mapping, or the first key of an item. */
-function placeOf(at: Cursor): Span {
-  if (at.entry !== undefined) return keySpanOf(at);
-  const [first] = entries(at);
-  return first === undefined ? spanOf(at) : keySpanOf(first);
-}
-
-function namesAccelerators(node: YamlNode): boolean {
-  if (node.kind === 'seq') return node.items.some(({ value }) => namesAccelerators(value));
-  if (node.kind !== 'map') return false;
-  return node.entries.some(({ key, value }) => acceleratorResource(key) !== undefined || namesAccelerators(value));
-}
-
-function sentence(words: string): string {
-  return words.replace(/^the /, 'The ');
 }

@@ -1,6 +1,7 @@
 import { acceleratorResource } from '../catalog/index.ts';
 import { poolLabelOf } from '../catalog/pool-labels.ts';
 import { meantResource } from '../catalog/resource-spelling.ts';
+import { hasAcceleratorKey } from '../evidence/accelerator-keys.ts';
 import { hasAllContainers, isForAllPods } from '../evidence/chart-pods.ts';
 import { gpuNodeRequirement, meansAccelerator } from '../evidence/gpu-nodes.ts';
 import { gpuImage, gpuProgram } from '../evidence/gpu-programs.ts';
@@ -62,8 +63,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For infrastructure, for privileged pods and pods with host paths (they serve the node), and for control pods of objects that request
  * accelerators elsewhere. For claims, fractions by annotation, runtime classes (which may provide GPUs) and other extended resources. For
- * patches, definitions, and templates that insert the resources. For bases to which a kustomize overlay adds accelerators. For requests in the wrong
- * place of app-template's values, which gpu-misplaced reports.
+ * patches, definitions, and templates that insert the resources. For bases to which a kustomize overlay adds accelerators. For requests in the
+ * wrong place, which gpu-misplaced and api-field report.
  *
  * ## Sources
  *
@@ -82,8 +83,9 @@ export default defineRule({
     // What runs on every GPU node serves the node.
     if (workload.kind === 'DaemonSet') return;
     if (getsDevicesOtherwise(podSet, workload) || mayUseAll(podSet) || servesNode(podSet)) return;
-    // gpu-misplaced reports a request that no container gets.
+    // gpu-misplaced and api-field report a request that no container gets.
     if (mayRequestUnseen(podSet) || requestsNextToContainers(workload)) return;
+    if (podSet.containers.some(({ at }) => hasAcceleratorKey(at.node))) return;
     const required = gpuNodeRequirement(podSet);
     if (required === undefined) {
       if (!workload.partial) reportToleration(podSet, context);

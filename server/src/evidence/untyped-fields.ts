@@ -1,0 +1,53 @@
+import { apiKind } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
+import { isValues } from '../model/values.ts';
+import type { PodSet, Workload } from '../model/workload.ts';
+import { entries, getIn, keyOf } from '../yaml/cursor.ts';
+import { isCertain, meantField, sameNamed } from './api-names.ts';
+import { type ApiHolder, type ApiProblem, concernsAccelerators, problemsBelow } from './api-problems.ts';
+
+/** A field that stands for another one beyond doubt. */
+export interface UntypedField {
+  readonly problem: ApiProblem;
+  /** The name that is meant. */
+  readonly name: string;
+}
+
+/**
+ * The misspelled fields of pods in objects whose own type is not in the table, such as workflows of Argo and tasks of Tekton: their containers are those
+ * of Kubernetes, with more fields. So only a name that certainly stands for another one counts.
+ */
+export function untypedFields({ pod, containers }: PodSet, workload: Workload): readonly UntypedField[] {
+  const { apiVersion, kind, root, document } = workload.manifest;
+  if (isValues(workload) || workload.byShape || apiKind(apiVersion, kind) !== undefined) return [];
+  if (document.problems.some(({ readable }) => readable !== true) || !concernsAccelerators(root.node, kind)) return [];
+  const inContainers = containers
+    .filter(({ at }) => getIn(at, 'image') !== undefined)
+    .flatMap(({ at }) => {
+      // Tekton's name for the resources of a step.
+      const resources = getIn(at, 'computeResources');
+      const container = { at, type: 'Container', above: undefined };
+      return [container, ...(resources ? [{ at: resources, type: 'ResourceRequirements', above: container }] : [])];
+    })
+    .flatMap((holder) => problemsBelow(holder, document.text));
+  return [
+    ...placementProblems({ at: pod, type: 'PodSpec', above: undefined }),
+    ...inContainers.flatMap((problem) => {
+      const meant = problem.what === 'unknown-field' ? meantField(problem) : undefined;
+      const isName = meant?.as === 'name' && meant.certain && isCertain(problem, meant);
+      return isName ? [{ problem, name: meant.name }] : [];
+    }),
+  ];
+}
+
+/** What places a pod is called the same in the templates of all operators, which have many fields of their own. */
+function placementProblems(holder: ApiHolder): readonly UntypedField[] {
+  return entries(holder.at).flatMap((at) => {
+    const field = keyOf(at);
+    const name = sameNamed(holder, field);
+    if (name === undefined || name === field || !placementFields.has(name)) return [];
+    return [{ problem: { what: 'unknown-field', at, holder, field, type: undefined }, name }];
+  });
+}
+
+const placementFields = wordSet('affinity imagePullSecrets nodeSelector runtimeClassName schedulerName tolerations');
