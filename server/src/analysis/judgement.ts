@@ -168,7 +168,8 @@ export class Judgement {
     const named = isKustomization(uri) ? { ...document, kustomization: uri } : document;
     const whole = missing.length === 0 ? named : { ...named, missing };
     const judged = this.#concerned ? whole : { ...whole, breaksOthers: true as const };
-    return { document: judged, ...this.lowered, ...this.#settings };
+    const { manifests, workloads } = this.lowered;
+    return { document: judged, manifests, workloads: workloads.map((one) => one.run ?? one), ...this.#settings };
   }
 
   #judge(): RunResult {

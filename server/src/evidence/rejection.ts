@@ -38,7 +38,9 @@ const podSpecs = new WeakMap<PodSet, { readonly workload: Workload; readonly val
 function isPlainSpec({ pod }: PodSet, workload: Workload): boolean {
   if (isValues(workload) || workload.byShape || !isReadable(workload.manifest.document)) return false;
   // A template of an Argo workflow has the fields of a pod, and one container.
-  const isTemplate = groupOf(workload.apiVersion) === 'argoproj.io' && getIn(pod, 'container')?.node.kind === 'map';
+  const isTemplate =
+    groupOf(workload.apiVersion) === 'argoproj.io' &&
+    ['container', 'script'].some((key) => getIn(pod, key)?.node.kind === 'map');
   return isTemplate || getIn(pod, 'containers')?.node.kind === 'seq';
 }
 
@@ -52,6 +54,10 @@ const wholeTemplates: ReadonlySet<string> = new Set([
   'jobset.x-k8s.io',
   'leaderworkerset.x-k8s.io',
   'batch.volcano.sh',
+  // Rollouts; the volumes of a workflow's template are elsewhere.
+  'argoproj.io',
+  'keda.sh',
+  'serving.knative.dev',
 ]);
 
 /** Whether everything that the pods consist of is in the object, so that a missing entry is also missing in the cluster. */

@@ -133,6 +133,8 @@ export function lowerManifest(
   if (entry !== undefined) {
     const lowered = entry.lower({ kind, apiVersion, root, namespace, annotations, options, crossReferences });
     const workload = scaled(lowerWorkload(manifest, lowered, entry.role ?? lowered.role, context), crossReferences);
+    if (entry.runsAsWritten === true)
+      return { ...workload, run: lowerWorkload(manifest, lowered, lowered.role, context) };
     if (kind !== 'DaemonSet' || !namesAccelerators(workload)) return workload;
     // Infrastructure lets others use the devices of its node. The number of nodes is unknown, but not what each of them costs.
     const user = lowerWorkload(manifest, lowered, undefined, context);

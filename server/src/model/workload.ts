@@ -58,6 +58,8 @@ export interface Workload {
   readonly replica?: Workload;
   /** For such a definition: the workload that a release of the values runs, for totals. Without a written number, one replica or more. */
   readonly release?: Workload;
+  /** For a definition whose pods run as they are written: the workload that a use of it runs, for rules. */
+  readonly run?: Workload;
   /** The object is partial, but its `resources` are complete. */
   readonly wholeResources?: true;
   /** This is such a replica, or one of the pods of a DaemonSet. */

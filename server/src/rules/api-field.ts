@@ -5,7 +5,7 @@ import { flatFields } from '../evidence/flat-fields.ts';
 import { missingOperands } from '../evidence/missing-operands.ts';
 import { missingSelector } from '../evidence/missing-selector.ts';
 import { missingType } from '../evidence/missing-type.ts';
-import { untypedFields } from '../evidence/untyped-fields.ts';
+import { untypedProblems } from '../evidence/untyped-problems.ts';
 import { valuesQuantities } from '../evidence/values-quantities.ts';
 import { unreadableTexts } from '../evidence/yaml-texts.ts';
 import { isValues } from '../model/values.ts';
@@ -64,7 +64,7 @@ import { defineRule } from './rule.ts';
  * (`nodeSelector: {{ .Values.nodeSelector }}`).
  *
  * The types of some kinds are not known, such as those of Argo's workflows and rollouts and of Tekton's tasks. In their containers, and in what places
- * their pods, a misspelled field is reported if it certainly stands for one that is missing.
+ * their pods, a misspelled field is reported if it certainly stands for one that is missing, and so is a word or a quantity that no API server accepts.
  *
  * ## Fix safety
  *
@@ -155,7 +155,7 @@ export default defineRule({
   },
   podSet(podSet, { workload, document, report }) {
     const { pod, containers } = podSet;
-    for (const one of untypedFields(podSet, workload)) report(describeUntyped(one, document));
+    for (const one of untypedProblems(podSet, workload)) report(describeUntyped(one, document));
     if (!isValues(workload)) return;
     // Several sets of pods may share a block.
     const isFirst = workload.podSets.find((one) => one.pod.node === pod.node)?.pod === pod;

@@ -3,7 +3,7 @@ import { hasAcceleratorKey } from '../evidence/accelerator-keys.ts';
 import type { MeantField } from '../evidence/api-names.ts';
 import { type ApiProblem, hiddenWords } from '../evidence/api-problems.ts';
 import { someHolder, thisHolder } from '../evidence/api-words.ts';
-import type { UntypedField } from '../evidence/untyped-fields.ts';
+import type { UntypedProblem } from '../evidence/untyped-problems.ts';
 import { selectTemplate } from '../rewrite/api-values.ts';
 import { fix } from '../rewrite/fix.ts';
 import { moveField } from '../rewrite/move-field.ts';
@@ -43,11 +43,13 @@ export function describeProblem(problem: ApiProblem, meant: MeantField | undefin
 /** Types that describe nodes or what runs on them, not pods that use GPUs. */
 const ofNodes = /^(?:EC2NodeClass|NodePool|ClusterPolicy)/;
 
-/** A misspelled field in an object of a kind whose controller, not the API server, reads the pods. */
-export function describeUntyped(
-  { problem: { at, field, holder }, name }: UntypedField,
-  document: YamlDocument,
-): Report {
+/** A mistake in the pods of an object of a kind whose controller, not the API server, reads them. */
+export function describeUntyped({ problem, name }: UntypedProblem, document: YamlDocument): Report {
+  const { at, field, holder } = problem;
+  if (name === undefined) {
+    const found = describeValue(problem, document);
+    return { ...found, message: found.message.replace(/rejects the object\b/, 'rejects the pods') };
+  }
   const isLost = holder.type !== 'PodSpec' && hasAcceleratorKey(at.node);
   return {
     severity: isLost ? 'error' : 'warning',

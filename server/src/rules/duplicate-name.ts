@@ -67,8 +67,10 @@ export default defineRule({
     // The branches of a template may repeat a name.
     if (!isPodSpec(podSet, context.workload) || context.document.template) return;
     const { pod } = podSet;
-    const containers = [...placesAt(pod, 'initContainers.*'), ...placesAt(pod, 'containers.*')];
-    checkUnique('containers are named', named(containers, 'name'), context);
+    const listed = [...placesAt(pod, 'initContainers.*'), ...placesAt(pod, 'containers.*')];
+    checkUnique('containers are named', named(listed, 'name'), context);
+    // A template of a workflow has one.
+    const containers = [...listed, ...['container', 'script'].flatMap((key) => getIn(pod, key) ?? [])];
     checkUnique('volumes are named', namedIn(pod, 'volumes', 'name'), context);
     checkUnique('claims are named', namedIn(pod, 'resourceClaims', 'name'), context);
     for (const container of containers) {

@@ -3,7 +3,8 @@ import { canMount, lostControllers } from '../evidence/chart-controllers.ts';
 import { hasAllContainers, mayBeCompleted } from '../evidence/chart-pods.ts';
 import { disksWithoutVolume } from '../evidence/machine-disks.ts';
 import { lostNames } from '../evidence/own-names.ts';
-import { isWholePod, rejectionOf } from '../evidence/rejection.ts';
+import { isPodSpec, isWholePod, rejectionOf } from '../evidence/rejection.ts';
+import { wholeWorkflow } from '../evidence/whole-workflow.ts';
 import { lostExpressions } from '../evidence/workflow-names.ts';
 import { isSet, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import { isStrayField } from '../model/charts/apps.ts';
@@ -130,13 +131,15 @@ export default defineRule({
     }
   },
   podSet(podSet, context) {
-    if (!podSet.containers.some((one) => mountsOf(one).length > 0) || !isWholePod(podSet, context.workload)) return;
+    if (!podSet.containers.some((one) => mountsOf(one).length > 0)) return;
+    const spec = wholeWorkflow(context.workload);
+    if (spec === undefined ? !isWholePod(podSet, context.workload) : !isPodSpec(podSet, context.workload)) return;
     const volumes = getIn(podSet.pod, 'volumes');
     if (isIncomplete(volumes) || isIncomplete(podSet.pod) || isTemplated(volumes)) return;
     // StatefulSets and LeaderWorkerSets make volumes of claims, and so do newer JobSets.
     const claims = claimPaths.flatMap((path) => placesAt(context.manifest.root, path));
     const declared = [
-      ...items(volumes).map((volume) => getIn(volume, 'name')),
+      ...[volumes, getIn(spec, 'volumes')].flatMap(items).map((volume) => getIn(volume, 'name')),
       ...claims.flatMap((list) => items(list).map((claim) => getIn(claim, 'metadata', 'name'))),
     ];
     if (declared.some((name) => name === undefined || isUnknown(name)) || claims.some(isUnseen)) return;
@@ -149,6 +152,7 @@ const claimPaths = [
   'spec.volumeClaimTemplates',
   'spec.leaderWorkerTemplate.volumeClaimTemplates',
   'spec.volumeClaimPolicies.*.templates',
+  'spec.workflowSpec.volumeClaimTemplates',
 ];
 
 /** Volumes that the API server adds for the token of a pod, whose printed form has the mount, and the MPI operator for hosts and keys. */

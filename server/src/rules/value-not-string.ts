@@ -157,10 +157,18 @@ export default defineRule({
     /** The API server stores a workflow with any values; its controller reads them. */
     function reportWorkflow(): void {
       const words = ['command.*', 'args.*', 'env.*.value'];
-      for (const value of podSet.containers.flatMap(({ at }) => words.flatMap((path) => placesAt(at, path)))) {
+      const inContainers = podSet.containers.flatMap(({ at }) => words.flatMap((path) => placesAt(at, path)));
+      const inPod = ['nodeSelector.*', affinityValues, 'tolerations.*.value'].flatMap((path) =>
+        placesAt(podSet.pod, path),
+      );
+      for (const value of [...inContainers, ...inPod]) {
         const text = unquoted(value);
         if (text === undefined) continue;
-        const subject = value.entry === undefined ? 'A word of the command' : 'The value of a variable';
+        const subject = inPod.includes(value)
+          ? 'The value of a selector or a toleration'
+          : value.entry === undefined
+            ? 'A word of the command'
+            : 'The value of a variable';
         context.report({
           message: `${subject} must be a string, not the ${typeOf(value)} ${text}: Argo rejects the workflow`,
           span: spanOf(value),

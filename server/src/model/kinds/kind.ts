@@ -33,6 +33,8 @@ export interface KindEntry {
    * they request. Missing: every object of the kind is related to accelerators.
    */
   readonly words?: readonly string[];
+  /** A definition whose pods run as they are written, with other parameters: rules check it like what a use of it runs. */
+  readonly runsAsWritten?: true;
   /** Objects are incomplete, but their `resources` are complete: no controller adds limits. */
   readonly wholeResources?: true;
   /** The pods that form one group, wait for each other and split the work: all of an object, or those of each pod set. */

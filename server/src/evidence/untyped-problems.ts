@@ -6,18 +6,18 @@ import { entries, getIn, keyOf } from '../yaml/cursor.ts';
 import { isCertain, meantField, sameNamed } from './api-names.ts';
 import { type ApiHolder, type ApiProblem, concernsAccelerators, problemsBelow } from './api-problems.ts';
 
-/** A field that stands for another one beyond doubt. */
-export interface UntypedField {
+/** A mistake in a pod: a field that stands for another one beyond doubt, or a value that no API server accepts. */
+export interface UntypedProblem {
   readonly problem: ApiProblem;
-  /** The name that is meant. */
-  readonly name: string;
+  /** The name of the field that is meant; undefined for a value. */
+  readonly name: string | undefined;
 }
 
 /**
- * The misspelled fields of pods in objects whose own type is not in the table, such as workflows of Argo and tasks of Tekton: their containers are those
+ * The mistakes in the pods of objects whose own type is not in the table, such as workflows of Argo and tasks of Tekton: their containers are those
  * of Kubernetes, with more fields. So only a name that certainly stands for another one counts.
  */
-export function untypedFields({ pod, containers }: PodSet, workload: Workload): readonly UntypedField[] {
+export function untypedProblems({ pod, containers }: PodSet, workload: Workload): readonly UntypedProblem[] {
   const { apiVersion, kind, root, document } = workload.manifest;
   if (isValues(workload) || workload.byShape || apiKind(apiVersion, kind) !== undefined) return [];
   if (document.problems.some(({ readable }) => readable !== true) || !concernsAccelerators(root.node, kind)) return [];
@@ -32,8 +32,10 @@ export function untypedFields({ pod, containers }: PodSet, workload: Workload): 
     .flatMap((holder) => problemsBelow(holder, document.text));
   return [
     ...placementProblems({ at: pod, type: 'PodSpec', above: undefined }),
-    ...inContainers.flatMap((problem) => {
-      const meant = problem.what === 'unknown-field' ? meantField(problem) : undefined;
+    ...inContainers.flatMap((problem): readonly UntypedProblem[] => {
+      const { what } = problem;
+      if (what === 'not-in-enum' || what === 'not-a-quantity') return [{ problem, name: undefined }];
+      const meant = what === 'unknown-field' ? meantField(problem) : undefined;
       const isName = meant?.as === 'name' && meant.certain && isCertain(problem, meant);
       return isName ? [{ problem, name: meant.name }] : [];
     }),
@@ -41,7 +43,7 @@ export function untypedFields({ pod, containers }: PodSet, workload: Workload): 
 }
 
 /** What places a pod is called the same in the templates of all operators, which have many fields of their own. */
-function placementProblems(holder: ApiHolder): readonly UntypedField[] {
+function placementProblems(holder: ApiHolder): readonly UntypedProblem[] {
   return entries(holder.at).flatMap((at) => {
     const field = keyOf(at);
     const name = sameNamed(holder, field);
