@@ -133,12 +133,11 @@ export function lowerManifest(
   if (entry !== undefined) {
     const lowered = entry.lower({ kind, apiVersion, root, namespace, annotations, options, crossReferences });
     const workload = scaled(lowerWorkload(manifest, lowered, entry.role ?? lowered.role, context), crossReferences);
-    if (entry.runsAsWritten === true)
-      return { ...workload, run: lowerWorkload(manifest, lowered, lowered.role, context) };
-    if (kind !== 'DaemonSet' || !namesAccelerators(workload)) return workload;
+    if (entry.runsAsWritten !== true && (kind !== 'DaemonSet' || !namesAccelerators(workload))) return workload;
+    const run = lowerWorkload(manifest, lowered, lowered.role, context);
+    if (entry.runsAsWritten === true) return { ...workload, run };
     // Infrastructure lets others use the devices of its node. The number of nodes is unknown, but not what each of them costs.
-    const user = lowerWorkload(manifest, lowered, undefined, context);
-    return { ...user, replica: onePod(user, 'node') };
+    return { ...run, replica: onePod(run, 'node') };
   }
   const guessed = lowerByShape(manifest, context);
   if (guessed === undefined) return undefined;
