@@ -25,6 +25,7 @@ import { choicesOn, gpuOfPool, nodePoolsOf, nodesOfPools, optionsInPool, poolsOf
 import { inBoth, lowerNodeTerms, type NodeRequirement } from './node-terms.ts';
 import { flavorsOfQueue, nodesOfOthers, unknownNodes } from './nodes-of-others.ts';
 import type { ModelOptions } from './options.ts';
+import { onePod, perRun } from './per-unit.ts';
 import { lowerPlacement, queuedCapacity } from './placement.ts';
 import {
   lowerAvoided,
@@ -117,10 +118,6 @@ function lowerValues(
   return { ...workload, replica: { ...replica, release: one }, release: one };
 }
 
-function onePod(workload: Workload, per: 'replica' | 'node'): Workload {
-  return { ...workload, per, podSets: workload.podSets.map((one) => ({ ...one, pods: exactly(1) })) };
-}
-
 /** What one object will run; undefined if it runs nothing. */
 export function lowerManifest(
   manifest: Manifest,
@@ -135,7 +132,7 @@ export function lowerManifest(
     const workload = scaled(lowerWorkload(manifest, lowered, entry.role ?? lowered.role, context), crossReferences);
     if (entry.runsAsWritten !== true && (kind !== 'DaemonSet' || !namesAccelerators(workload))) return workload;
     const run = lowerWorkload(manifest, lowered, lowered.role, context);
-    if (entry.runsAsWritten === true) return { ...workload, run };
+    if (entry.runsAsWritten === true) return { ...workload, run, ...perRun(run) };
     // Infrastructure lets others use the devices of its node. The number of nodes is unknown, but not what each of them costs.
     return { ...run, replica: onePod(run, 'node') };
   }

@@ -62,8 +62,8 @@ export interface Workload {
   readonly run?: Workload;
   /** The object is partial, but its `resources` are complete. */
   readonly wholeResources?: true;
-  /** This is such a replica, or one of the pods of a DaemonSet. */
-  readonly per?: 'replica' | 'node';
+  /** This is such a replica, one of the pods of a DaemonSet, or a run of a workflow's template. */
+  readonly per?: 'replica' | 'node' | 'run';
   /** Another file that fills in values of this one: `values.yaml`. */
   readonly readWith?: string;
   /** Another object that sets the number of pods. */
