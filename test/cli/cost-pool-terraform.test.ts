@@ -59,6 +59,27 @@ test('a group with the machine and the market of its launch template, which may 
   expect(await listed({ 'a.tf': region + group + market('capacity-block') })).toContain('reserved capacity');
 });
 
+test('the name of a machine of Azure is read in any case: 3 × 4.591', async () => {
+  const files = (size: string) => ({
+    'a.tf': `resource "azurerm_kubernetes_cluster" "c" {
+  name     = "c"
+  location = "UK South"
+}
+
+resource "azurerm_kubernetes_cluster_node_pool" "paint" {
+  name                  = "paint"
+  kubernetes_cluster_id = azurerm_kubernetes_cluster.c.id
+  vm_size               = "${size}"
+  max_count             = 3
+}
+`,
+  });
+  for (const size of ['Standard_NC24ads_A100_v4', 'standard_nc24ads_a100_v4', 'STANDARD_NC24ADS_A100_V4'])
+    expect(await listed(files(size))).toContain(
+      'paint · Standard_NC24ads_A100_v4 · $4.59/h on demand per node · at most $13.77/h for 3 nodes',
+    );
+});
+
 test('a mixed group whose machines have weights counts units, not nodes', async () => {
   const group = (weight: string) => `${region}resource "aws_autoscaling_group" "paint" {
   max_size = 4

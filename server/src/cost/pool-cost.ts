@@ -75,7 +75,10 @@ export function poolCost(pool: NodePool, placement: Placement, prices: OwnPrices
     spotFirst === undefined
       ? at(pricing, placement.terms)
       : [...at('spot', spotFirst.spot), ...at('on-demand', spotFirst.onDemand)].sort((a, b) => a.hourly - b.hourly);
-  const named = allowedValues(placement.terms, isInstanceTypeLabel) ?? [];
+  // Azure's names are written in any case.
+  const named = (allowedValues(placement.terms, isInstanceTypeLabel) ?? []).map(
+    (name) => instanceType(name)?.name ?? name,
+  );
   const known = new Set(machines.map(({ offer }) => offer.instanceType.split(' + ')[0]));
   const missing = named.filter((name) => !known.has(name));
   if (missing.length > 0 || machines.length === 0) {
