@@ -189,7 +189,27 @@ configMapGenerator:
   expect(await costs({ ...files, 'clusters/a/rank.yaml': mapped() })).toEqual(['clusters/a/rank.yaml search 13.80']);
 });
 
+// Flux reads the text under a key as `helm --set` does: of several sources of one value, the last applies, below the release's own.
+test('a HelmRelease has single values of a ConfigMap at paths: 4 × 4.6016', async () => {
+  const map = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: sizes, namespace: search}
+data: {few: "2", many: "4", kind: g6.12xlarge, all: "'4'"}
+`;
+  const at = (key: string, path: string) =>
+    `    - {kind: ConfigMap, name: sizes, valuesKey: ${key}, targetPath: ${path}}\n`;
+  const paths = `${at('few', 'replicas')}${at('many', 'replicas')}${at('kind', 'machine')}${at('all', 'cards')}`;
+  expect(await costs({ 'clusters/a/rank.yaml': `${map}---\n${release(`  valuesFrom:\n${paths}`)}` })).toEqual([
+    'clusters/a/rank.yaml search 18.41',
+  ]);
+});
+
 test.each([
+  [
+    'of a list at a path',
+    mapped(', targetPath: replicas'),
+    `${configMap('rank-values').split('data:')[0]}data: {values.yaml: "{1,2}"}\n`,
+  ],
   ['of two ConfigMaps with one name', mapped(), `${configMap('rank-values')}---\n${configMap('rank-values')}`],
   ['at a path', mapped(', targetPath: replicas'), configMap('rank-values')],
   ['that may be missing', mapped(', optional: true'), configMap('rank-values')],

@@ -34,6 +34,8 @@ export type InstallLayer =
 export interface MapLayer {
   readonly configMap: string;
   readonly key: string;
+  /** Where its text is one value, as in `--set`; unset if it is a file of values. */
+  readonly path?: string;
 }
 
 /** Whether a text may install charts or kustomizations: a cheap test, because most files do not. */
@@ -144,13 +146,17 @@ function argoFile(path: string | undefined, optional: boolean): InstallLayer | u
 function parameter(cursor: Cursor): InstallLayer | undefined {
   const name = plainText(getIn(cursor, 'name'));
   const value = plainText(getIn(cursor, 'value'));
-  if (name === undefined || value === undefined || !/^(?:[\w/-]|\\\.)+(?:\.(?:[\w/-]|\\\.)+)*$/.test(name))
-    return undefined;
-  const isText = asBoolean(getIn(cursor, 'forceString')) || !/^(?:\d{1,15}|true|false|null)$/.test(value);
+  if (name === undefined || value === undefined) return undefined;
+  return valuesIn(valuesText(name, value, asBoolean(getIn(cursor, 'forceString'))));
+}
+
+/** The text of values with one value at a path, as `helm --set` reads both; undefined if the path has lists. */
+export function valuesText(path: string, value: string, isString = false): string | undefined {
+  if (!/^(?:[\w/-]|\\\.)+(?:\.(?:[\w/-]|\\\.)+)*$/.test(path)) return undefined;
+  const isText = isString || !/^(?:\d{1,15}|true|false|null)$/.test(value);
   // `nodeSelector.node\.kubernetes\.io/instance-type` is two keys.
-  const keys = (name.match(/(?:\\.|[^.])+/g) ?? []).map((key) => key.replaceAll('\\', ''));
-  const text = `${keys.map((key) => `{${JSON.stringify(key)}: `).join('')}${isText ? JSON.stringify(value) : value}${'}'.repeat(keys.length)}`;
-  return valuesIn(text);
+  const keys = (path.match(/(?:\\.|[^.])+/g) ?? []).map((key) => key.replaceAll('\\', ''));
+  return `${keys.map((key) => `{${JSON.stringify(key)}: `).join('')}${isText ? JSON.stringify(value) : value}${'}'.repeat(keys.length)}`;
 }
 
 function valuesIn(text: string | undefined): InstallLayer | undefined {
@@ -186,13 +192,15 @@ function fluxInstalls({ root, namespace }: Manifest): readonly ChartInstall[] {
   });
 }
 
-/** A whole ConfigMap of values; what is merged at a path, and an object that may be missing, is unknown. */
+/** A ConfigMap of values, or with one value at a path. What an object may have that may be missing is unknown. */
 function fluxMap(reference: Cursor): MapLayer | undefined {
   const configMap = plainText(getIn(reference, 'name'));
-  const key = getIn(reference, 'valuesKey');
-  const isWhole = getIn(reference, 'targetPath') === undefined && asBoolean(getIn(reference, 'optional')) !== true;
-  if (asText(getIn(reference, 'kind')) !== 'ConfigMap' || configMap === undefined || !isWhole) return undefined;
-  return { configMap, key: key === undefined ? 'values.yaml' : (plainText(key) ?? '') };
+  const [key, target] = [getIn(reference, 'valuesKey'), getIn(reference, 'targetPath')];
+  const path = plainText(target);
+  const isKnown = (target === undefined || path !== undefined) && asBoolean(getIn(reference, 'optional')) !== true;
+  if (asText(getIn(reference, 'kind')) !== 'ConfigMap' || configMap === undefined || !isKnown) return undefined;
+  const named = { configMap, key: key === undefined ? 'values.yaml' : (plainText(key) ?? '') };
+  return path === undefined ? named : { ...named, path };
 }
 
 /** https://helmfile.readthedocs.io/en/latest/configuration/ */

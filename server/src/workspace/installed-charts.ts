@@ -1,6 +1,6 @@
 import type { ChartPlace } from '../config/chart-places.ts';
 import { foldersAbove, isWithin, normalizeUri } from '../config/places.ts';
-import { type ChartInstall, chartInstalls, installKey, patchFiles } from '../model/chart-installs.ts';
+import { type ChartInstall, chartInstalls, installKey, patchFiles, valuesText } from '../model/chart-installs.ts';
 import type { SourceFile } from '../model/kustomize/built-object.ts';
 import { resolvePath } from '../model/kustomize/paths.ts';
 import { once } from '../model/once.ts';
@@ -55,7 +55,8 @@ async function installedChart(
     const maps = new Map<string, string>();
     for (const layer of layers) {
       if ('configMap' in layer) {
-        const text = await textInMap(uri, layer, namespace, read, { reaches, list });
+        const found = await textInMap(uri, layer, namespace, read, { reaches, list });
+        const text = found === undefined || layer.path === undefined ? found : atPath(layer.path, found);
         if (text === undefined) return undefined;
         maps.set(JSON.stringify(layer), text);
       }
@@ -76,6 +77,12 @@ async function installedChart(
     return { values: await read(`${folder}/values.yaml`), templates, helpers, files, maps, patches, file };
   }
   return undefined;
+}
+
+/** Text that is one value. Flux reads commas and braces as lists, and what is in quotes as a string. */
+function atPath(path: string, text: string): string | undefined {
+  const [, quote, value = ''] = /^(["']?)([^,{}"'\\\n]*)\1$/.exec(text) ?? [];
+  return quote === undefined ? undefined : valuesText(path, value, quote !== '');
 }
 
 /** More templates than any chart has. */
