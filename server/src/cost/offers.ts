@@ -233,8 +233,11 @@ function quoteOne(
     found = chosen(usual, request, pricing);
     if (found.length === 0) found = chosen(everywhere, { ...request, each: false }, pricing);
     const [other] = found;
-    candidates = other === undefined ? [] : everywhere.filter((offer) => offer.region === other.offer.region);
-    if (other !== undefined && !isEverywhere(other.offer)) {
+    const isOwn = found.length > 0 && pricing === 'on-demand' && found.every(({ offer }) => offer.own === 'instance');
+    // The project's own price of a machine applies in all regions; the spot price of another region does not apply here.
+    if (isOwn) found = found.map((one) => ({ ...one, offer: { ...one.offer, region, spot: null } }));
+    candidates = other === undefined || isOwn ? [] : everywhere.filter(({ region: at }) => at === other.offer.region);
+    if (other !== undefined && !isOwn && !isEverywhere(other.offer)) {
       assumptions.push({ kind: 'otherRegion', pricing, region, pricedRegion: other.offer.region });
     }
   }
