@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
 import { costRows, rowAmount } from '../../server/src/features/cost/cost-rows.ts';
-import { totalOf } from '../../server/src/features/cost/cost-totals.ts';
+import { leftOutWords, totalOf } from '../../server/src/features/cost/cost-totals.ts';
 
 const pod = `apiVersion: v1
 kind: Pod
@@ -46,6 +46,7 @@ test('a row says what a workload costs, whose it is, and why there is no price',
   expect(totalOf(rows)).toEqual({
     workloads: 2,
     unpriced: 1,
+    perNode: 0,
     device: 'GPU',
     ranged: { workloads: 1, hourly: rows[1]?.possibleHourly },
     gpus: { min: 10, max: 10 },
@@ -74,6 +75,13 @@ spec:
   const [daemon] = rowsOf(object('DaemonSet', '', pods('g6.xlarge')));
   expect(daemon).toMatchObject({ hourly: null, nodeHourly: { min: 0.8048, max: 0.8048 }, providers: ['AWS'] });
   expect(daemon && rowAmount(daemon)).toBe('$0.80/h per node');
+  const words = (texts: readonly string[]) => leftOutWords(totalOf(texts.flatMap(rowsOf)));
+  const [onNodes, bare] = [object('DaemonSet', '', pods('g6.xlarge')), object('DaemonSet', '', pods('made-up.large'))];
+  expect([words([onNodes]), words([bare]), words([bare, onNodes, onNodes])]).toEqual([
+    '1 workload with a price per node',
+    '1 workload without a price',
+    '2 workloads with a price per node and 1 workload without a price',
+  ]);
   const spot = ', kubernetes.azure.com/scalesetpriority: spot';
   expect(rowsOf(object('Deployment', 'replicas: 1\n  ', pods('Standard_NC24ads_A100_v4', spot)))).toMatchObject([
     { hourly: { min: 3.673, max: 3.673 }, capacity: 'on-demand', nodeHourly: null },

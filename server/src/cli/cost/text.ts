@@ -83,7 +83,8 @@ function* totalLines(
   if (base === null || before === null) {
     if (isUnpriced(after) && after.ranged.workloads === 0) {
       const counted = after.gpus.max === 0 ? '' : `, ${gpusTotal(after)}`;
-      yield `${plural(after.workloads, 'workload')}${counted}: ${style.bold('price unknown')}\n`;
+      const price = after.perNode === after.workloads ? 'price per node' : 'price unknown';
+      yield `${plural(after.workloads, 'workload')}${counted}: ${style.bold(price)}\n`;
       return;
     }
     const idle = after.idleHourly === 0 ? '' : `, ${formatHourly(after.idleHourly)} of it idle`;

@@ -4,7 +4,7 @@ import type { Range } from '../../cost/types.ts';
 import { increaseWords } from '../../features/cost/change-words.ts';
 import type { ComparedCost, TotalIncrease } from '../../features/cost/cost-changes.ts';
 import { rowAmount } from '../../features/cost/cost-rows.ts';
-import type { CostTotal } from '../../features/cost/cost-totals.ts';
+import { type CostTotal, leftOutWords } from '../../features/cost/cost-totals.ts';
 import type { CostReport } from './cost.ts';
 import type { WorkloadCost } from './workload-costs.ts';
 
@@ -19,9 +19,9 @@ export function amountWords(workload: WorkloadCost | null): string {
 }
 
 /** `, and 2 workloads without a price`; those with a range are part of the total's own words. */
-export function unpricedWords({ unpriced, ranged }: CostTotal, join: (count: string) => string): string {
-  const left = unpriced - ranged.workloads;
-  return left <= 0 ? '' : join(`${plural(left, 'workload')} without a price`);
+export function unpricedWords(total: CostTotal, join: (count: string) => string): string {
+  const left = leftOutWords(total);
+  return left === '' ? '' : join(left);
 }
 
 /** `the full price of 1 workload that had none before`, of which only a part may be an increase; empty for none. */

@@ -7,6 +7,7 @@ import type { Range } from '../../cost/types.ts';
 import { listed, sentence, totalsWords } from '../../features/cluster/cluster-words.ts';
 import { fitTitle } from '../../features/cluster/fit-blocks.ts';
 import { costWords } from '../../features/code-lens.ts';
+import { leftOutWords } from '../../features/cost/cost-totals.ts';
 import {
   acceleratedWorkloads,
   describeAccelerators,
@@ -143,9 +144,11 @@ export function renderSummary(
   const open = workloads.map(countedCost).some(({ gpus }) => gpus.min !== null && gpus.max === null);
   if (summary.gpus.max > 0) seen.push(`${plural(rounded(summary.gpus), noun)}${open ? ' or more' : ''}`);
   const without = workloads.filter((one) => countedCost(one).hourly === null && !isDefinition(one));
-  const unpriced = without.filter((one) => countedCost(one).possibleHourly === null).length;
+  const ranged = without.filter((one) => countedCost(one).possibleHourly !== null).length;
+  const perNode = without.filter((one) => countedCost(one).nodeHourly != null).length;
   if (summary.hourly.max > 0 || summary.ranged !== undefined) {
-    const missing = unpriced === 0 ? '' : ` and ${unpriced} without a price`;
+    const left = leftOutWords({ unpriced: without.length, perNode, ranged: { workloads: ranged } }, String);
+    const missing = left === '' ? '' : ` and ${left}`;
     const unbounded = workloads.some((one) => countedCost(one).isOpen);
     seen.push(`${rangedWords(summary.hourly, summary.ranged, (sum) => fromWords(sum, unbounded))}${missing}`);
   }

@@ -9,7 +9,7 @@ import {
   plural,
 } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
-import { type CostTotal, countWords, isUnpriced, monthTotal, totalOf } from '../cost/cost-totals.ts';
+import { type CostTotal, countWords, isUnpriced, leftOutWords, monthTotal, totalOf } from '../cost/cost-totals.ts';
 import { chartsOf } from './charts.ts';
 import { escapeHtml, isolated } from './html-text.ts';
 import { createLinks, type Links } from './links.ts';
@@ -94,7 +94,8 @@ const actions = `<p class="actions" hidden><button type="button" data-action="re
   .join('')}</p>`;
 
 function totalsSection(total: CostTotal): string {
-  const { workloads, unpriced, ranged, gpus, hourly, isOpen, monthly, ending, idleHourly } = total;
+  const { workloads, ranged, gpus, hourly, isOpen, monthly, ending, idleHourly } = total;
+  const all = { ...total, ranged: { ...ranged, workloads: 0 } };
   const amount = (text: string) => (isUnpriced(total) ? 'unknown' : text);
   const figures = [
     ['Per hour', amount(fromWords(hourly, isOpen, formatAmount)), ''],
@@ -114,7 +115,7 @@ function totalsSection(total: CostTotal): string {
           ] as const,
         ]),
     ['GPUs', countWords(gpus), ''],
-    ['Workloads', formatCount({ min: workloads, max: workloads }), unpriced === 0 ? '' : `${unpriced} without a price`],
+    ['Workloads', formatCount({ min: workloads, max: workloads }), leftOutWords(all, String)],
   ];
   return `<dl class="totals">${figures
     .map(
@@ -124,11 +125,12 @@ function totalsSection(total: CostTotal): string {
     .join('')}</dl>`;
 }
 
-function notes({ workloads, unpriced }: CostTotal, basis: string | undefined): string {
+function notes({ workloads, ...total }: CostTotal, basis: string | undefined): string {
+  const left = leftOutWords({ ...total, ranged: { ...total.ranged, workloads: 0 } });
   const sentences = [
     workloads === 0 ? 'No workload requests GPUs.' : '',
     basis === undefined ? '' : `Prices: ${isolated(basis)}.`,
-    unpriced === 0 ? '' : `The totals do not include ${plural(unpriced, 'workload')} without a price.`,
+    left === '' ? '' : `The totals do not include ${left}.`,
     `Not included: ${notCounted}.`,
   ];
   return `<p class="notes">${sentences.filter((sentence) => sentence !== '').join(' ')}</p>`;

@@ -6,13 +6,15 @@ import type { CostRow } from './cost-rows.ts';
 
 /** The part of a row that totals add up. */
 export type CountedAmounts = Pick<CostRow, 'gpus' | 'hourly' | 'isOpen' | 'monthly' | 'possibleHourly' | 'idleHourly'> &
-  Partial<Pick<CostRow, 'device'>>;
+  Partial<Pick<CostRow, 'device' | 'nodeHourly'>>;
 
 /** The sum of the known amounts of rows. */
 export interface CostTotal {
   readonly workloads: number;
   /** Workloads without a price, which the amounts leave out. */
   readonly unpriced: number;
+  /** Those of them that have a price per node: the number of nodes is unknown. */
+  readonly perNode: number;
   /** Devices. A workload without an upper bound counts with its floor. */
   readonly gpus: Range;
   /** What each of them is called: `GPU`, or `accelerator` for several kinds. */
@@ -37,6 +39,7 @@ export function totalOf(rows: readonly CountedAmounts[]): CostTotal {
   return {
     workloads: rows.length,
     unpriced: rows.length - priced.length,
+    perNode: rows.filter(({ hourly, nodeHourly }) => hourly === null && nodeHourly != null).length,
     gpus: sum(rows.map(({ gpus: { min, max } }) => ({ min: min ?? 0, max: max ?? min ?? 0 }))),
     device: deviceOf(rows),
     hourly: sum(priced),
@@ -58,6 +61,22 @@ function deviceOf(rows: readonly CountedAmounts[]): string {
 /** Whether there are workloads and none has a price: a sum of $0 would be wrong. */
 export function isUnpriced({ workloads, unpriced }: CostTotal): boolean {
   return workloads > 0 && unpriced === workloads;
+}
+
+/** What a total leaves out, but for ranges over GPUs: `1 workload with a price per node`, `2 workloads without a price`. */
+export function leftOutWords(
+  {
+    unpriced,
+    perNode,
+    ranged,
+  }: Pick<CostTotal, 'unpriced' | 'perNode'> & { readonly ranged: { readonly workloads: number } },
+  count = (some: number) => plural(some, 'workload'),
+): string {
+  const unknown = unpriced - perNode - ranged.workloads;
+  return [
+    ...(perNode > 0 ? [`${count(perNode)} with a price per node`] : []),
+    ...(unknown > 0 ? [`${count(unknown)} without a price`] : []),
+  ].join(' and ');
 }
 
 /** `$57.66/h`; `from $57.66/h` if a workload has no upper bound. */

@@ -3,7 +3,7 @@ import { spreadWords } from '../../cost/possible-cost-words.ts';
 import type { Range } from '../../cost/types.ts';
 import { shorten } from '../../yaml/shorten.ts';
 import { type CostRow, rowAmount } from './cost-rows.ts';
-import { type CostTotal, monthTotal, totalOf } from './cost-totals.ts';
+import { type CostTotal, leftOutWords, monthTotal, totalOf } from './cost-totals.ts';
 
 /** A row with the path of its file, as users see it. */
 export interface TreeRow {
@@ -59,8 +59,8 @@ export function totalWords(total: CostTotal): string {
     ranged.workloads === 0 ? '' : `, ${spreadWords(ranged.hourly)} for ${ranged.workloads} whose GPU model is unknown`;
   if (unpriced === workloads) return `${start}: no price${open}`;
   const idle = idleHourly === 0 ? '' : `, ${formatHourly(idleHourly)} idle`;
-  const left = unpriced - ranged.workloads;
-  const missing = `${open}${left === 0 ? '' : `, ${left} without a price`}`;
+  const left = leftOutWords(total, String);
+  const missing = `${open}${left === '' ? '' : `, ${left}`}`;
   const month = monthTotal(total);
   return `${start}: ${amountWords(total)}${month === undefined ? '' : ` (${month})`}${idle}${missing}`;
 }
