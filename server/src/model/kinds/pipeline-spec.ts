@@ -1,6 +1,6 @@
 import { acceleratorResource, gpusNamed } from '../../catalog/index.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asText, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
+import { asText, entries, getIn, items, keyOf } from '../../yaml/cursor.ts';
 import { countIn } from '../count.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import { lowerContainer } from '../pod.ts';
@@ -9,7 +9,7 @@ import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
 import { exactly } from './pod-sets.ts';
 import { devicesPerPod } from './step-references.ts';
 import { heaviestOf, podsOf, type Use } from './workflow-branches.ts';
-import { inOrder, limitedTo, maybe, repeated } from './workflow-runs.ts';
+import { inOrder, limitedTo, listLength, maybe, repeated } from './workflow-runs.ts';
 
 /** Compiled Kubeflow pipelines: a pod for each task of an executor. */
 export const pipelineSpecKinds: readonly KindEntry[] = [
@@ -73,18 +73,6 @@ function timesOf(task: Cursor, use: Use): Use {
   const limit = countIn(asText(getIn(task, 'iteratorPolicy', 'parallelismLimit')));
   return limitedTo(repeated(use, isConditional ? null : length), limit);
 }
-
-/** The length of a list of plain values in a JSON string; null if it is unknown. */
-function listLength(raw: Cursor | undefined): number | null {
-  const text = asText(raw);
-  if (text === undefined || text.length > maxList || isTemplated(raw)) return null;
-  const plain = text.replaceAll(/"[^"\\]*"/g, '0').trim();
-  if (!/^\[[^[\]{}"]*\]$/.test(plain)) return null;
-  return /^\[\s*\]$/.test(plain) ? 0 : plain.split(',').length;
-}
-
-/** Longer lists are data. */
-const maxList = 20_000;
 
 function executorPods(executor: Cursor): PodSetSource | undefined {
   const at = getIn(executor, 'container');

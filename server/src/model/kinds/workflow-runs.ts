@@ -109,9 +109,9 @@ export function concurrentTasks(
   });
   const all = [...tasks, ...last];
   const uses = all.map((task, index): Use => {
-    const isOpen = getIn(task, 'matrix') !== undefined || getIn(task, 'when') !== undefined;
-    const most = getIn(task, 'matrix') === undefined ? 1 : null;
-    return weights[index] ? new Map([[index, { busiest: isOpen ? null : 1, most }]]) : nothing;
+    const most = combinations(getIn(task, 'matrix'));
+    const isOpen = getIn(task, 'when') !== undefined;
+    return weights[index] ? new Map([[index, { busiest: isOpen ? null : most, most }]]) : nothing;
   });
   const found = inOrder(uses, [...direct, ...last.map(() => tasks.map((_, index) => index))], weights);
   const heaviest = heaviestOf(found, weights);
@@ -119,6 +119,20 @@ export function concurrentTasks(
     const runs = found.get(index);
     return runs === undefined ? exactly(1) : podsOf(runs, index === heaviest);
   });
+}
+
+/** How many pods a matrix makes of a task; null if parameters decide. https://tekton.dev/docs/pipelines/matrix/ */
+function combinations(matrix: Cursor | undefined): number | null {
+  if (matrix === undefined) return 1;
+  const [params, include] = ['params', 'include'].map((key) => items(getIn(matrix, key)));
+  if (isIncomplete(matrix) || params === undefined || include === undefined) return null;
+  // What is included may change combinations or add to them.
+  if (params.length === 0) return include.length === 0 ? null : include.length;
+  if (include.length > 0) return null;
+  return params.reduce<number | null>((all, param) => {
+    const value = getIn(param, 'value');
+    return product(all, value?.node.kind === 'seq' && !isIncomplete(value) ? items(value).length : null);
+  }, 1);
 }
 
 /** The tasks whose results a task names: `$(tasks.build.results.url)`. */
@@ -151,8 +165,23 @@ export function itemsOfStep(step: Cursor): number | null {
   const [list, sequence, parameter] = ['withItems', 'withSequence', 'withParam'].map((key) => getIn(step, key));
   if (list !== undefined) return list.node.kind === 'seq' && !isIncomplete(list) ? items(list).length : null;
   if (sequence !== undefined) return sequenceLength(sequence);
-  return parameter === undefined ? 1 : null;
+  return parameter === undefined ? 1 : listLength(parameter);
 }
+
+/** The length of a list in a JSON string; null if it is unknown. */
+export function listLength(json: Cursor | undefined): number | null {
+  const text = asText(json);
+  if (text === undefined || text.length > maxList || isTemplated(json)) return null;
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list.length : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Longer lists are data. */
+const maxList = 20_000;
 
 function sequenceLength(sequence: Cursor): number | null {
   const number = (key: string, unset: number | null) => {
