@@ -52,6 +52,30 @@ describe('the cost of a run', () => {
     expect(lensOf(job('activeDeadlineSeconds: 7200'))).toBe('$5.67/h on demand · $2.46/h spot · at most $11.34 in 2 h');
   });
 
+  test('the most is one amount, also if machines of several prices can run a job', () => {
+    const either = job('activeDeadlineSeconds: 7200').replace(
+      'nodeSelector: {node.kubernetes.io/instance-type: g5.12xlarge}',
+      'affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: node.kubernetes.io/instance-type, operator: In, values: [g5.12xlarge, g5.24xlarge]}]}]}}}',
+    );
+    // 2 × 8.144.
+    expect(lensOf(either)).toMatch(/^\$5\.67–\$8\.14\/h on demand · .* · at most \$16\.29 in 2 h$/);
+  });
+
+  test('a ScaledJob creates jobs whenever there is work, so the deadline of one bounds nothing', () => {
+    const text = `apiVersion: keda.sh/v1alpha1
+kind: ScaledJob
+metadata: {name: train}
+spec:
+  maxReplicaCount: 3
+  jobTargetRef:
+    activeDeadlineSeconds: 600
+    template:
+      spec:${pod(8)}
+  triggers: [{type: aws-sqs-queue, metadata: {queueURL: "https://sqs.us-east-1.amazonaws.com/1/a", queueLength: "1", awsRegion: us-east-1}}]
+`;
+    expect(lensOf(text)).toBe('$0–$17.02/h on demand · $0–$7.37/h spot');
+  });
+
   test('the deadline of a pod bounds each round of a job: 5 pods of which 2 run at once have 3', () => {
     const text = job('parallelism: 2\n  completions: 5').replace(
       'restartPolicy',

@@ -83,11 +83,12 @@ export function runWords({
   if (run === undefined) return undefined;
   const { hours, total, perMonth } = run;
   if (total === null) return undefined;
-  const amount = `${bound(run)} ${formatAmount(total)}`;
+  const isMost = run.from === 'deadline';
+  const amount = isMost ? `at most ${formatAmount(total.max)}` : `about ${formatAmount(total)}`;
   if (hours === null && perMonth === undefined) return `${amount} per run`;
   if (hours !== null && perMonth === undefined) return `${amount} in ${formatDuration(hours * 3600)}`;
   const month = run.suspended ? null : monthOf({ run, hourly, monthly });
-  return `${amount} per run${month === null ? '' : `, ${formatAmount(month)} per month`}`;
+  return `${amount} per run${month === null ? '' : `, ${formatAmount(isMost ? month.max : month)} per month`}`;
 }
 
 /** How the length and the number of the runs are known, for hovers and reports. */
@@ -108,8 +109,4 @@ export function runBasis({ hours, from, field, perMonth, oneAtATime, suspended, 
 /** Schedules of less than a run per month keep their digits. */
 function toTenths(runs: number): number {
   return runs < 1 ? runs : Math.round(runs * 10) / 10;
-}
-
-function bound({ from }: RunCost): string {
-  return from === 'deadline' ? 'at most' : 'about';
 }

@@ -40,7 +40,7 @@ export function runLength(workload: Workload, stepSeconds: number | null): RunLe
   const schedules = schedulesOf(root);
   const ends =
     kind.runsSteps || ((role === 'training' || role === 'batch') && kind.staysUp !== true && !keepsCluster(workload));
-  if (job === undefined && !ends) return undefined;
+  if ((job === undefined && !ends) || kind.repeatsJobs) return undefined;
   const deadline = deadlineOf(workload, job);
   const steps = deadline === null && stepSeconds !== null ? stepsOf(workload) : null;
   const seconds = deadline?.seconds ?? (steps === null || stepSeconds === null ? null : steps * stepSeconds);

@@ -112,6 +112,7 @@ export const coreKinds: readonly KindEntry[] = [
     kinds: ['ScaledJob'],
     role: 'batch',
     job: (root) => getIn(root, 'spec', 'jobTargetRef'),
+    repeatsJobs: true,
     lower: ({ root }) => lowerScaledJob(getIn(root, 'spec')),
   },
 ];

@@ -59,6 +59,8 @@ export interface KindEntry {
   readonly rayCluster?: (root: Cursor) => Cursor | undefined;
   /** The spec of the Job that the object is or creates. */
   readonly job?: (root: Cursor) => Cursor | undefined;
+  /** It creates such Jobs whenever there is work, so it does not end when they do. */
+  readonly repeatsJobs?: true;
   /** The mappings with `minReplicas` and `maxReplicas`. */
   readonly bounds?: (root: Cursor) => readonly (Cursor | undefined)[];
   /** The operator requires a container of this name in each pod set. */
