@@ -3,6 +3,7 @@ import { gpus, gpusByLabel, gpusMentioned } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { asBoolean, asText, entries, getIn, isNull, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { onOneCard } from './claimed-card.ts';
 import type { Referenced } from './cross-references.ts';
 import type { DeviceChoice } from './device-choices.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
@@ -99,11 +100,14 @@ function suggestsAccelerators(name: string): boolean {
 export function claimedDevices(spec: Cursor | undefined): readonly ImplicitDevices[] {
   const classic = asText(getIn(spec, 'resourceClassName'));
   if (classic !== undefined) return deviceOf(classic, 1, [], getIn(spec, 'resourceClassName'));
-  return items(getIn(spec, 'devices', 'requests')).flatMap((request) => {
+  const devices = getIn(spec, 'devices');
+  const requests = items(getIn(devices, 'requests')).map((request) => {
     const alternatives = items(getIn(request, 'firstAvailable'));
-    if (alternatives.length === 0) return devicesInRequest(getIn(request, 'exactly') ?? request);
-    return oneOf(alternatives.map(devicesInRequest));
+    const name = asText(getIn(request, 'name'));
+    if (alternatives.length === 0) return { name, devices: devicesInRequest(getIn(request, 'exactly') ?? request) };
+    return { name, devices: oneOf(alternatives.map(devicesInRequest)) };
   });
+  return onOneCard(requests, getIn(devices, 'constraints'));
 }
 
 /** The devices of a request with alternatives, of which the scheduler takes the first that is available. */
