@@ -45,9 +45,10 @@ function expectedIn(text: string): readonly string[] {
   return text.split(/^---$/m).flatMap((document) => {
     const amount = /^# .*?(?:= (\$[\d.,–$]+\/h)|(no price \(.*\)))$/m.exec(document);
     // Tasks of dstack have a type, those of SkyPilot neither, and Ray's launcher names its cluster.
-    const other = /^cluster_name:/m.test(document) ? 'Cluster' : 'Task';
+    const isPipeline = /^pipelineInfo:/m.test(document);
+    const other = isPipeline ? 'PipelineSpec' : /^cluster_name:/m.test(document) ? 'Cluster' : 'Task';
     const kind = /^(?:kind|type): (.*)$/m.exec(document)?.[1] ?? other;
-    const name = /^(?:metadata: \{|cluster_)?name: ([\w-]+)/m.exec(document)?.[1];
+    const name = /^(?:metadata: \{|pipelineInfo: \{|cluster_)?name: ([\w-]+)/m.exec(document)?.[1];
     return amount === null ? [] : [`${kind}/${name}: ${amount[1] ?? amount[2]}`];
   });
 }

@@ -3,6 +3,7 @@ import type { Cursor } from '../yaml/cursor.ts';
 import { asString, asText, getIn, items } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import { cardChoices } from './card-choices.ts';
+import { isPlatform, platformKind } from './kinds/pipeline-platform.ts';
 import { isLaunchedCluster } from './kinds/ray-launched-nodes.ts';
 import { machineAt } from './kinds/rented-machines.ts';
 import { isPulumiProject } from './pulumi.ts';
@@ -26,6 +27,7 @@ export function undeclaredType(root: Cursor): ObjectType | undefined {
     const schema = asText(getIn(root, 'schemaVersion'));
     if (isTask(root)) return { apiVersion: 'skypilot/', kind: 'Task' };
     if (isLaunchedCluster(root)) return { apiVersion: 'ray-launcher/', kind: 'Cluster' };
+    if (isPlatform(root)) return { apiVersion: 'kubeflow-pipelines/', kind: platformKind };
     if (isStack(root)) return { apiVersion: 'cloudformation/', kind: 'CloudFormationTemplate' };
     if (isPulumiProject(root)) return { apiVersion: 'pulumi.com/', kind: 'Project' };
     if (isExperiment(root)) return { apiVersion: 'determined/', kind: 'Experiment' };

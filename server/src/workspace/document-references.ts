@@ -17,6 +17,7 @@ import {
   setterKinds,
 } from './dangling.ts';
 import { deviceSharing } from './device-sharing.ts';
+import { fileHeader, stepsOf } from './file-lookups.ts';
 import { gangKind, headerKind, kustomizationKind, sharingKind } from './kinds.ts';
 import { cloudOfPools, landingOf, poolKinds, poolsFor } from './landing.ts';
 import { liveOffers, livePools, liveValues } from './live-pools.ts';
@@ -36,7 +37,6 @@ import { overlayKinds, overlaysAddAccelerators } from './overlays.ts';
 import { clusterQueueOf, flavorsOf, gangPods } from './queue-lookups.ts';
 import { otherAutoscaler, scalersOf, targetNamed } from './scaler-lookups.ts';
 import { terraformKinds } from './terraform-folders.ts';
-import { anyObject } from './workspace.ts';
 
 /** What the lookups of one document have in common: where they start from, and what records them. */
 interface Asked {
@@ -81,7 +81,7 @@ const answers: CrossReferences & ThisType<CrossReferences & Asked> = {
   },
   steps(kind, namespace, name) {
     return this.asks.read([kind.slice(kind.indexOf('/') + 1)], ['steps', kind, namespace, name], () =>
-      factsNamed(this.asks.scope, [kind], namespace, name, 'steps'),
+      stepsOf(this.asks.scope, kind, namespace, name),
     );
   },
   claim(kind, namespace, name) {
@@ -342,9 +342,4 @@ function demandsOf(scope: Scope, namespace: string | null, resource: string): re
       const count = factsAs(object, 'workload')?.demand[resource] ?? 0;
       return count > 0 ? [{ kind: object.kind, name: object.name, count }] : [];
     });
-}
-
-function fileHeader(scope: Scope): readonly string[] {
-  const found = scope.workspace.objects(headerKind, anyObject, '').above(scope);
-  return found.filter(({ key }) => key === scope.key).flatMap(({ object }) => factsAs(object, 'header') ?? []);
 }

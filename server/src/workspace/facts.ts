@@ -28,6 +28,7 @@ import type {
 import { type DataKeys, dataKeys } from '../model/data-keys.ts';
 import { profilePods } from '../model/kinds/hardware-profile.ts';
 import { poolOfFields } from '../model/kinds/object-kinds.ts';
+import { platformSteps } from '../model/kinds/pipeline-platform.ts';
 import { lowerManifest } from '../model/lower.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { NodePool } from '../model/node-pool.ts';
@@ -143,6 +144,8 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'tekton.dev/ClusterTask':
     case 'tekton.dev/Pipeline':
       return { type: 'steps', facts: stepFacts(manifest) };
+    case 'kubeflow-pipelines/PlatformSpec':
+      return { type: 'steps', facts: platformSteps(root) };
     case 'resource.k8s.io/ResourceClaim':
       return { type: 'devices', facts: claimedDevices(spec).map(seenDevice) };
     case 'resource.k8s.io/ResourceClaimTemplate':

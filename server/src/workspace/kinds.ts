@@ -1,6 +1,7 @@
 import { modelsInComment } from '../model/comment-models.ts';
 import { namesAcceleratorResources } from '../model/concern.ts';
 import { namedKinds } from '../model/kinds/index.ts';
+import { platformKind } from '../model/kinds/pipeline-platform.ts';
 import { stackPool } from '../model/stacks.ts';
 
 /** The relevant kinds that occur anywhere in a text, found without parsing: a file without any is never parsed. */
@@ -18,6 +19,7 @@ export function kindsIn(text: string): ReadonlySet<string> {
   if (/pod-group|group-name/.test(text) || writtenLabels.test(text)) kinds.add(gangKind);
   if (headerOf(text).length > 0) kinds.add(headerKind);
   if (text.includes('AWS::') && stackPool.test(text)) kinds.add('CloudFormationTemplate');
+  if (/^platforms:/m.test(text)) kinds.add(platformKind);
   if (pulumiPool.test(text)) kinds.add('Project');
   if (includes.test(text)) kinds.add(kustomizationKind);
   if (text.includes('op') && operation.test(text) && namesAcceleratorResources(unescaped(text)))

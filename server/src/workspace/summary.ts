@@ -1,4 +1,5 @@
 import { kindsFor, listsPools } from '../model/kinds/object-kinds.ts';
+import { platformKind } from '../model/kinds/pipeline-platform.ts';
 import { lowerManifests } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { getIn, spanOf } from '../yaml/cursor.ts';
@@ -109,6 +110,8 @@ function objectsOf(manifest: Manifest, kinds: ReadonlySet<string>, options: Fact
   if (kinds.has(kind) && listsPools(group)) return [poolsIn(manifest, group, options)];
   const name = getIn(root, 'metadata', 'name');
   const gangs = kinds.has(gangKind) ? membersIn(manifest, options) : [];
+  if (kind === platformKind && kinds.has(kind))
+    return [{ group, namespace, name: '', span: spanOf(manifest.root), kind, facts: () => factsOf(manifest, options) }];
   // Skip objects whose name is not literal in the text: files are parsed only for names that occur in them.
   if (!kinds.has(kind) || name === undefined) return gangs;
   // An installer counts whatever its name is.

@@ -33,6 +33,8 @@ export const objectKinds: readonly ObjectKind[] = [
   { group: 'autoscaling', kinds: ['HorizontalPodAutoscaler'], use: 'scaler' },
   { group: 'autoscaling.aibrix.ai', kinds: ['PodAutoscaler'], use: 'scaler' },
 
+  { group: 'kubeflow-pipelines', kinds: ['PlatformSpec'], use: 'named' },
+
   { group: 'karpenter.sh', kinds: ['NodePool', 'Provisioner'], use: 'pool', cluster: true },
   { group: 'eksctl.io', kinds: ['ClusterConfig'], use: 'pool' },
   { group: 'cloud.google.com', kinds: ['ComputeClass'], use: 'pool', cluster: true },

@@ -5,7 +5,8 @@ import { countIn } from '../count.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import { lowerContainer } from '../pod.ts';
 import { byName } from '../requested-resource.ts';
-import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
+import type { KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts';
+import { nodesOfExecutor } from './pipeline-platform.ts';
 import { exactly } from './pod-sets.ts';
 import { devicesPerPod } from './step-references.ts';
 import { heaviestOf, podsOf, type Use } from './workflow-branches.ts';
@@ -18,12 +19,13 @@ export const pipelineSpecKinds: readonly KindEntry[] = [
     kinds: ['PipelineSpec'],
     words: ['executorLabel'],
     likelyRole: 'batch',
-    lower: ({ root }) => lowerPipelineSpec(root),
+    lower: lowerPipelineSpec,
   },
 ];
 
 /** https://github.com/kubeflow/pipelines/blob/master/api/v2alpha1/pipeline_spec.proto */
-function lowerPipelineSpec(root: Cursor): KindLowering {
+function lowerPipelineSpec(object: KindInput): KindLowering {
+  const { root } = object;
   const executors = entries(getIn(root, 'deploymentSpec', 'executors'));
   const sources = executors.map(executorPods);
   const weights = sources.map(devicesPerPod);
@@ -33,7 +35,8 @@ function lowerPipelineSpec(root: Cursor): KindLowering {
   const podSets = sources.flatMap((source, index) => {
     if (source === undefined) return [];
     const runs = found.get(index);
-    return [{ ...source, pods: runs === undefined ? exactly(0) : podsOf(runs, index === heaviest) }];
+    const nodes = nodesOfExecutor(executors[index], object);
+    return [{ ...source, ...nodes, pods: runs === undefined ? exactly(0) : podsOf(runs, index === heaviest) }];
   });
   return { podSets, retries: null, scaling: null, partial: true };
 }
