@@ -88,7 +88,8 @@ spec:
   expect(used('')).toBe(4);
   expect(used(', runAfter: [first]')).toBe(2);
   expect(used(", params: [{name: model, value: '$(tasks.first.results.model)'}]")).toBe(2);
-  expect(used(', matrix: {params: [{name: a, value: [x, y]}]}')).toBe(null);
+  expect(used(', matrix: {params: [{name: a, value: [x, y]}]}')).toBe(6);
+  expect(used(", matrix: {params: [{name: a, value: '$(params.a[*])'}]}")).toBe(null);
 });
 
 test('workflows whose every template runs the next twice end soon, and cost no more than their pods at once', () => {

@@ -2,7 +2,6 @@ import type { Cursor } from '../../yaml/cursor.ts';
 import { asText, entries, getIn, isTemplated, keyOf } from '../../yaml/cursor.ts';
 import { tableOf } from '../../yaml/table.ts';
 import type { ReferencedSelector, StepFacts } from '../referenced-pods.ts';
-import type { InheritedPods, KindInput } from './kind.ts';
 
 // The second document of a compiled Kubeflow pipeline: what its pods have on Kubernetes, by executor.
 // https://github.com/kubeflow/pipelines/blob/master/kubernetes_platform/proto/kubernetes_executor_config.proto
@@ -29,15 +28,4 @@ export function platformSteps(root: Cursor): StepFacts {
     return [name, [{ name, min: null, max: null, containers: [], selectors }]] as const;
   });
   return { runs: tableOf(executors) };
-}
-
-/** The node labels of an executor, from the settings in the same file. */
-export function nodesOfExecutor(
-  executor: Cursor | undefined,
-  { namespace, crossReferences }: Pick<KindInput, 'namespace' | 'crossReferences'>,
-): { readonly inheritedPods?: InheritedPods } {
-  if (executor === undefined) return {};
-  const from = crossReferences.steps(`kubeflow-pipelines/${platformKind}`, namespace, '');
-  const [pods] = from?.facts.runs[keyOf(executor)] ?? [];
-  return from === undefined || pods === undefined ? {} : { inheritedPods: { at: executor, from, pods } };
 }

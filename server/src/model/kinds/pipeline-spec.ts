@@ -6,7 +6,7 @@ import type { ImplicitDevices } from '../implicit-devices.ts';
 import { lowerContainer } from '../pod.ts';
 import { byName } from '../requested-resource.ts';
 import type { KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts';
-import { nodesOfExecutor } from './pipeline-platform.ts';
+import { platformKind } from './pipeline-platform.ts';
 import { exactly } from './pod-sets.ts';
 import { devicesPerPod } from './step-references.ts';
 import { heaviestOf, podsOf, type Use } from './workflow-branches.ts';
@@ -39,6 +39,17 @@ function lowerPipelineSpec(object: KindInput): KindLowering {
     return [{ ...source, ...nodes, pods: runs === undefined ? exactly(0) : podsOf(runs, index === heaviest) }];
   });
   return { podSets, retries: null, scaling: null, partial: true };
+}
+
+/** The node labels of an executor, from the settings in the same file. */
+function nodesOfExecutor(
+  executor: Cursor | undefined,
+  { namespace, crossReferences }: KindInput,
+): Pick<PodSetSource, 'inheritedPods'> {
+  if (executor === undefined) return {};
+  const from = crossReferences.steps(`kubeflow-pipelines/${platformKind}`, namespace, '');
+  const [pods] = from?.facts.runs[keyOf(executor)] ?? [];
+  return from === undefined || pods === undefined ? {} : { inheritedPods: { at: executor, from, pods } };
 }
 
 interface Graph {
