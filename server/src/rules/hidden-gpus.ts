@@ -223,8 +223,9 @@ function missingOf({ text, last }: Pick<DeviceList, 'text' | 'last'>, count: num
   return `${shorten(text, 50)} names GPU ${last}, but ${own}: the program fails or uses fewer GPUs`;
 }
 
-/** The first of a list of GPUs or MIG devices by their identifiers, which drivers print in full. */
-const uuid = /^\s*(?:GPU|MIG)-[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}(?:-[0-9a-f]{12})?\s*(?:,|$)/i;
+/** The first of a list of GPUs or MIG devices by their identifiers, which drivers print in full; before release 470, `MIG-GPU-<uuid>/7/0`. */
+const uuid =
+  /^\s*(?:GPU|MIG(?:-GPU)?)-[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}(?:-[0-9a-f]{12})?(?:\/\d{1,2}\/\d{1,2})?\s*(?:,|$)/i;
 
 /** Whether the pod names its node: the GPU may be the only one there. */
 function isPinned({ pod, selectors }: PodSet): boolean {
