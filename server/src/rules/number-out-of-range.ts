@@ -241,7 +241,10 @@ const rangesOf = table<Ranges>({
     ['spec.leaderWorkerTemplate.size', 1],
   ]),
   'jobset.x-k8s.io/JobSet': rangesAt([['spec.replicatedJobs.*.replicas', 0]]),
-  'trainer.kubeflow.org/TrainJob': rangesAt([['spec.trainer.numNodes', 1]]),
+  'trainer.kubeflow.org/TrainJob': rangesAt([
+    ['spec.trainer.numNodes', 1],
+    ['spec.trainer.numProcPerNode', 1],
+  ]),
   'serving.kserve.io/InferenceService': rangesAt([
     ['spec.predictor.minReplicas', 0],
     ['spec.predictor.maxReplicas', 0],
