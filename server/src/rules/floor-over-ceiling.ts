@@ -30,7 +30,7 @@ import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
  * No number of replicas satisfies both bounds. The API server, a webhook or the controller rejects the object. Ray Serve rejects
  * `num_replicas: 2` next to `autoscaling_config`, where only `auto` is allowed, and ignores fields of the deployment inside it
  * (`max_ongoing_requests`). With `selectPolicy: Disabled` under `scaleUp`, a HorizontalPodAutoscaler never adds a replica (warning);
- * under `scaleDown`, the replicas of one peak keep their GPUs (information).
+ * under `scaleDown`, the replicas of one peak keep their GPUs (information). KEDA rejects a maximum of 0: it pauses a target by an annotation.
  *
  * ```yaml invalid
  * apiVersion: serving.kserve.io/v1beta1
@@ -66,7 +66,7 @@ import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If a bound is missing or templated, for a disabled direction of targets without GPUs or in other projects, and for a maximum of 0 in KServe, which means no maximum.
+ * If a bound is missing or templated, for a disabled direction of targets without GPUs or in other projects, for a maximum of 0 in KServe, which means no maximum, and for that of a paused ScaledObject.
  *
  * ## Sources
  *
@@ -74,6 +74,7 @@ import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
  * - [Kubernetes: HorizontalPodAutoscaler](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/)
  * - [Kubernetes: disable scale down](https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/#example-disable-scale-down)
  * - [ray-project/ray#25178: num_replicas next to autoscaling_config](https://github.com/ray-project/ray/issues/25178)
+ * - [KEDA: pausing](https://keda.sh/docs/latest/concepts/scaling-deployments/#pausing-autoscaling)
  * - [KubeRay: number of workers](https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/utils/util.go)
  */
 export default defineRule({
@@ -81,6 +82,7 @@ export default defineRule({
   severity: 'error',
   manifest(manifest, context) {
     checkDirections(manifest, context);
+    checkNone(manifest, context);
     for (const { min, max, zeroIsUnlimited, isRay } of boundsOf(manifest)) {
       const floor = asNumber(min);
       const ceiling = asNumber(max);
@@ -116,6 +118,25 @@ export default defineRule({
     });
   },
 });
+
+/**
+ * Reports a ScaledObject without any replicas. Its HPA cannot have fewer than one, and KEDA compares the maximum with that.
+ * https://github.com/kedacore/keda/issues/5570
+ */
+function checkNone(manifest: Manifest, { crossReferences, report }: RuleContext): void {
+  const { root, kind, apiVersion, annotations } = manifest;
+  const max = getIn(root, 'spec', 'maxReplicaCount');
+  if (kind !== 'ScaledObject' || groupOf(apiVersion) !== 'keda.sh' || max === undefined || isUnseen(max)) return;
+  const isPaused = annotations.some(({ at }) => keyOf(at).startsWith('autoscaling.keda.sh/paused'));
+  // A minimum above it is reported below.
+  if (asNumber(max) !== 0 || isPaused || (asNumber(getIn(root, 'spec', 'minReplicaCount')) ?? 0) > 0) return;
+  if (targetOf(manifest, crossReferences)?.facts.devices === 0) return;
+  report({
+    message:
+      'maxReplicaCount 0 is rejected by KEDA: its HPA needs at least 1; to stop all pods, set autoscaling.keda.sh/paused-replicas to 0',
+    span: spanOf(max),
+  });
+}
 
 /** Reports an autoscaler of a GPU server that may never add pods, or never remove them. */
 function checkDirections(manifest: Manifest, { crossReferences, report }: RuleContext): void {
