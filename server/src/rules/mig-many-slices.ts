@@ -151,7 +151,9 @@ function tensorParallel(above: Cursor, depth: number): Cursor | undefined {
 function dividesSlices(container: Container): boolean {
   const { env, command, args } = container;
   const lines = [...command, ...args].map(({ value }) => value);
-  const masks = [...env.map(({ name }) => name), ...lines].some((text) => /VISIBLE_DEVICES/.test(text));
+  // A list with one number leaves all others idle.
+  const lists = env.filter(({ value }) => !/^\s*\d{1,2}\s*$/.test(value?.value ?? ''));
+  const masks = [...lists.map(({ name }) => name), ...lines].some((text) => /VISIBLE_DEVICES/.test(text));
   const launches = findLocalProcesses(processInput(container)).some(({ kind }) => kind === 'launch');
   return masks || launches || lines.some((line) => /&\s*(\n|$)|\bxargs -P|\bparallel\b|nvidia-smi/.test(line));
 }
