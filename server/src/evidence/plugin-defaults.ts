@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { inlineValues } from '../model/inline-values.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -84,7 +85,12 @@ export interface UncreatedConfig {
  * https://github.com/NVIDIA/gpu-operator/tree/main/deployments/gpu-operator/templates (plugin_config.yaml, mig_config.yaml; 2026-11-29)
  */
 export function uncreatedConfigs(manifest: Manifest): readonly UncreatedConfig[] {
-  const carried = inlineValues(manifest).filter(({ chart }) => chart === 'gpu-operator');
+  return wholeValues(manifest, /^gpu-operator$/).flatMap(uncreatedConfigsIn);
+}
+
+/** The values of a chart that an object carries, unless other files may add to them. */
+function wholeValues(manifest: Manifest, name: RegExp): readonly Cursor[] {
+  const carried = inlineValues(manifest).filter(({ chart }) => name.test(chart ?? ''));
   if (carried.length === 0) return [];
   const spec = getIn(manifest.root, 'spec');
   const layers = [
@@ -94,7 +100,39 @@ export function uncreatedConfigs(manifest: Manifest): readonly UncreatedConfig[]
     getIn(spec, 'source', 'helm', 'parameters'),
   ];
   const isWhole = layers.every((layer) => layer === undefined);
-  return isWhole ? carried.flatMap(({ values }) => uncreatedConfigsIn(values)) : [];
+  return isWhole ? carried.map(({ values }) => values) : [];
+}
+
+/**
+ * The defaults of a ClusterPolicy, or of values that an object carries, next to which no ConfigMap is named: both charts then pass no configuration.
+ * https://github.com/NVIDIA/k8s-device-plugin/blob/main/deployments/helm/nvidia-device-plugin/templates/_helpers.tpl (hasConfigMap; 2026-11-30)
+ */
+export function looseDefaults(manifest: Manifest): readonly Cursor[] {
+  const isPolicy = manifest.kind === 'ClusterPolicy' && groupOf(manifest.apiVersion) === 'nvidia.com';
+  const spec = getIn(manifest.root, 'spec');
+  return [
+    ...(isPolicy && spec !== undefined ? [spec] : []),
+    ...wholeValues(manifest, /^(?:gpu-operator|nvidia-device-plugin)$/),
+  ].flatMap(looseDefaultsIn);
+}
+
+/** The same for a values file of the plugin's chart, which its other settings prove. Another file may have the name. */
+export function looseDefaultsInFile(values: Cursor): readonly Cursor[] {
+  return entries(values).some((entry) => ownSettings.has(keyOf(entry))) ? looseDefaultsIn(values) : [];
+}
+
+const ownSettings = wordSet(
+  'compatWithCPUManager migStrategy failOnInitError deviceListStrategy deviceIDStrategy nvidiaDriverRoot gdsEnabled mofedEnabled',
+  'gfd mps devicePlugin',
+);
+
+function looseDefaultsIn(holder: Cursor): readonly Cursor[] {
+  return [getIn(holder, 'devicePlugin', 'config'), getIn(holder, 'config')].flatMap((config) => {
+    const [at, name, map, data] = ['default', 'name', 'map', 'data'].map((key) => getIn(config, key));
+    const isNamed = name !== undefined && (asText(name) !== '' || isUnseen(name));
+    if (at === undefined || (asText(at) ?? '') === '' || [config, at, map, data].some(isUnseen)) return [];
+    return isNamed || [map, data].some((one) => entries(one).length > 0) ? [] : [at];
+  });
 }
 
 /** The same for a values file of the chart, which another file may complete. */

@@ -5,6 +5,8 @@ import {
   type EmbeddedConfig,
 } from '../evidence/embedded-config.ts';
 import {
+  looseDefaults,
+  looseDefaultsInFile,
   pluginValues,
   type UncreatedConfig,
   type UnknownDefault,
@@ -42,7 +44,7 @@ import { type DocumentContext, defineRule, type Report } from './rule.ts';
  *
  * The plugin reads its configuration at startup. It stops if time slicing and MPS are combined, if a resource has fewer than two
  * replicas or none, or if a resource cannot be shared. The node then offers no GPUs at all. It also stops if the ConfigMap lacks the
- * operator's default config, or if nothing creates the ConfigMap. It ignores fields that it does not know, including a method that is not under
+ * operator's default config, or if nothing creates the ConfigMap. A default without the name of a ConfigMap has no effect. It ignores fields that it does not know, including a method that is not under
  * `sharing`. It
  * also ignores `rename` and `devices` of a resource: all GPUs of a node are shared under one name. It takes the configuration from a file (`CONFIG_FILE`), so a
  * ConfigMap in `envFrom` has no effect.
@@ -79,6 +81,7 @@ import { type DocumentContext, defineRule, type Report } from './rule.ts';
  *
  * ## Sources
  *
+ * - [NVIDIA/k8s-device-plugin#990](https://github.com/NVIDIA/k8s-device-plugin/issues/990)
  * - [NVIDIA/k8s-device-plugin#615](https://github.com/NVIDIA/k8s-device-plugin/issues/615)
  * - [NVIDIA/k8s-device-plugin: shared access to GPUs](https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus)
  * - [NVIDIA/k8s-device-plugin: replicas.go](https://github.com/NVIDIA/k8s-device-plugin/blob/main/api/config/v1/replicas.go)
@@ -100,10 +103,13 @@ export default defineRule({
       // Another file may have the name.
       for (const one of unnamedConfigsIn(values)) context.report({ ...describeUncreated(one), severity: 'warning' });
     }
+    for (const at of root === undefined || !mayBeValues(root) ? [] : looseDefaultsInFile(root))
+      context.report({ ...describeLoose(at), severity: 'info' });
   },
   manifest(manifest, context) {
     const keysOf = (name: string) => context.crossReferences.keysInFile(name)?.keys;
     for (const one of unknownDefaults(manifest, keysOf)) context.report(describe(one));
+    for (const at of looseDefaults(manifest)) context.report(describeLoose(at));
     const unread = configInVariables(manifest, keysOf);
     if (unread !== undefined)
       context.report({
@@ -123,6 +129,14 @@ function describe({ at, value, known }: UnknownDefault): Report {
   const listed = shorten(known.join(', '), 50);
   return {
     message: `No config is named ${shorten(value, 30)}, only ${listed}: the device plugin does not start`,
+    span: spanOf(at),
+  };
+}
+
+function describeLoose(at: Cursor): Report {
+  return {
+    severity: 'warning',
+    message: `default ${shorten(asText(at) ?? '', 30)} has no effect without a ConfigMap: its name belongs in config.name, and default is one of its keys`,
     span: spanOf(at),
   };
 }
