@@ -216,7 +216,7 @@ export const customTypes: Readonly<Record<string, string>> = {
   // Karpenter
   EC2NodeClass: object('EC2NodeClassSpec'),
   EC2NodeClassSpec:
-    'subnetSelectorTerms!:* securityGroupSelectorTerms!:* amiSelectorTerms!:* amiFamily role instanceProfile userData blockDeviceMappings:* metadataOptions:* instanceStorePolicy tags:* kubelet:* detailedMonitoring:b associatePublicIPAddress:b capacityReservationSelectorTerms:* context placementGroupSelector:* networkInterfaces:* connectionTracking:* ipPrefixCount:* cpuOptions:*',
+    'subnetSelectorTerms!:* securityGroupSelectorTerms!:* amiSelectorTerms!:* amiFamily:=AL2|AL2023|Bottlerocket|Custom|Windows2019|Windows2022|Windows2025 role instanceProfile userData blockDeviceMappings:* metadataOptions:* instanceStorePolicy tags:* kubelet:* detailedMonitoring:b associatePublicIPAddress:b capacityReservationSelectorTerms:* context placementGroupSelector:* networkInterfaces:* connectionTracking:* ipPrefixCount:* cpuOptions:*',
   NodePool: object('NodePoolSpec'),
   NodePoolSpec: 'template:NodePoolTemplate disruption:NodePoolDisruption limits:{q weight:i replicas:i',
   NodePoolTemplate: 'metadata:NodePoolMetadata spec:NodePoolNode',

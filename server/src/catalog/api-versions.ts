@@ -69,7 +69,7 @@ const kserve: Operator = ['KServe', 'serving.kserve.io/v1beta1', '*'];
 /**
  * Versions of custom resources that their operators no longer serve. `*`: the kind or the fields differ.
  * Sources, read 2026-11-22: the CRDs of kubeflow/training-operator@v1.3, kubernetes-sigs/kueue@v0.5, kubernetes-sigs/jobset@v0.2, volcano-sh/volcano@v1.8, kserve/kserve@v0.7, kubeflow/trainer@v2.0;
- * https://github.com/kubeflow/mpi-operator/releases/tag/v0.4.0, https://keda.sh/docs/2.0/migration/, https://karpenter.sh/docs/upgrading/upgrade-guide/.
+ * https://github.com/kubernetes-sigs/kueue/issues/12417 (Topology, 2026-11-30), https://github.com/kubeflow/mpi-operator/releases/tag/v0.4.0, https://keda.sh/docs/2.0/migration/, https://karpenter.sh/docs/upgrading/upgrade-guide/.
  */
 const removedByOperators = table<Operator>({
   'tensorflow.org/v1alpha1/TfJob': ['the Training Operator', 'TFJob of kubeflow.org/v1', '*'],
@@ -92,6 +92,7 @@ const removedByOperators = table<Operator>({
   'kueue.x-k8s.io/v1alpha2/ClusterQueue': kueue,
   'kueue.x-k8s.io/v1alpha2/LocalQueue': kueue,
   'kueue.x-k8s.io/v1alpha2/ResourceFlavor': kueue,
+  'kueue.x-k8s.io/v1alpha1/Topology': ['Kueue', 'kueue.x-k8s.io/v1beta1', 'recent'],
   'scheduling.incubator.k8s.io/v1alpha1/PodGroup': ['Volcano', 'scheduling.volcano.sh/v1beta1'],
   'serving.kubeflow.org/v1alpha2/InferenceService': kserve,
   'serving.kubeflow.org/v1beta1/InferenceService': ['KServe', 'serving.kserve.io/v1beta1'],
