@@ -102,18 +102,28 @@ export function wrongSlots(workload: Workload) {
   if (slots > gpus && !controlsPlacement(workload))
     return { at, slots, gpus, effect: 'several processes share one GPU' };
   // One process for each worker may use all its GPUs.
-  if (slots < 2 || slots >= gpus || !fillsSlots(workload)) return undefined;
+  if (slots >= gpus || !fillsSlots(workload) || (slots < 2 && !usesOneGpu(workload))) return undefined;
   return { at, slots, gpus, effect: `mpirun starts no process for the other ${gpus - slots}` };
 }
 
 /** Whether mpirun starts a process in each slot, because nothing says otherwise. */
-function fillsSlots({ podSets }: Workload): boolean {
+function fillsSlots(workload: Workload): boolean {
+  const line = lineOfMpi(workload);
+  return line !== undefined && !setsCount.test(line) && !usesSeveralGpus.test(line);
+}
+
+/** Whether a program uses one GPU for each of its processes, as DeepSpeed does. https://www.deepspeed.ai/getting-started/#mpi-and-azureml-compatibility */
+function usesOneGpu(workload: Workload): boolean {
+  return /\s--deepspeed(?:[-_](?:mpi|config))?(?=[\s=]|$)/.test(lineOfMpi(workload) ?? '');
+}
+
+/** What follows the only mpirun of the launcher. */
+function lineOfMpi({ podSets }: Workload): string | undefined {
   const launcher = podSets.find(({ name }) => name === 'Launcher');
   const words = launcher?.containers.flatMap(({ command, args }) => [...command, ...args]) ?? [];
   const lines = words.map(({ value }) => value).join(' ');
   const [, line, ...others] = lines.split(/\bmpi(?:run|exec)\b/);
-  if (line === undefined || others.length > 0) return false;
-  return !setsCount.test(line) && !usesSeveralGpus.test(line);
+  return others.length > 0 ? undefined : line;
 }
 
 const setsCount = either(/\s-{1,2}(?:np?|N|c|npernode|ppn)\b/, /\bppr\b|map-by|rankfile|hostfile|-H\b|\$/);
@@ -139,7 +149,7 @@ function isTrivial(program: ProgramRecord | undefined): boolean {
 
 /** Programs and options by which a process uses several GPUs or starts more processes, and options of elastic jobs. */
 const usesSeveralGpus = either(
-  /\b(?:torchrun|accelerate|deepspeed|srun)\b/,
+  /(?<!-)\b(?:torchrun|accelerate|deepspeed|srun)\b/,
   /nproc[-_]per[-_]node/,
   /\s(?:-[gt]|--n(?:gpu|thread)s)[ =]?(?:[2-9]|\d\d)/,
   /min-np|max-np|host-discovery/,
