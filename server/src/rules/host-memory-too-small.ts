@@ -5,7 +5,7 @@ import { doesNothing } from '../command/waiting.ts';
 import { formatGiB, plural } from '../cost/money.ts';
 import { cpuStepOf } from '../evidence/cpu-steps.ts';
 import { isDemo } from '../evidence/demo-image.ts';
-import { hostCacheGiB } from '../evidence/host-cache.ts';
+import { hostCacheGiB, largestMemory, lmcacheSize } from '../evidence/host-cache.ts';
 import { seesDevicesOfNode } from '../evidence/other-devices.ts';
 import { isWholePod } from '../evidence/rejection.ts';
 import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
@@ -77,8 +77,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Ollama without a GPU reads the weights into the node's memory: a limit below those of the model that it pulls is reported.
  *
- * A KV cache in the node's memory (LMCache, `--kv-offloading-size`, `--swap-space` of releases before 0.8) must be smaller than the limit.
- * A memory-backed volume that may grow beyond the memory limit is information.
+ * A KV cache in the node's memory (LMCache, `--kv-offloading-size`, `--swap-space` of releases before 0.8) must be smaller than the limit, or than the machine's memory. LMCache keeps its cache once for each GPU. A memory-backed volume that may grow beyond the memory limit is information.
  *
  * ## Sources
  *
@@ -93,6 +92,7 @@ export default defineRule({
   container(container, context) {
     const { workload, podSet, options, report } = context;
     if (container.type === 'init' || isExempt(workload)) return;
+    checkMachine(container, context);
     const limit = getIn(container.resources, 'limits', 'memory');
     const bytes = limit && lowerQuantity(limit).value;
     if (limit === undefined || bytes === undefined || bytes === null || bytes <= 0) return;
@@ -162,6 +162,19 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a cache that is larger than the memory of the machine that the pod selects. A limit, which is smaller, is reported instead. */
+function checkMachine(container: Container, { workload, podSet, report }: PodSetContext): void {
+  const written = container.env.find(({ name }) => name === lmcacheSize)?.value;
+  if (written === undefined || getIn(container.resources, 'limits', 'memory') !== undefined) return;
+  const cache = hostCacheGiB(container, servedModel(container, workload).model);
+  const machine = largestMemory(podSet);
+  if (cache === undefined || machine === undefined || cache.gib < machine.gib) return;
+  report({
+    message: `${cache.setting} keeps up to ${formatGiB(cache.gib)} GiB of KV cache in the node's memory, but ${shorten(machine.name, 30)} has ${formatGiB(machine.gib)} GiB: the server does not start`,
+    span: spanOf(written.at),
+  });
+}
 
 /** Reports a limit below what a program takes by itself, on GPUs or not: Ray's head, or a model server with any model. */
 function checkOwnNeeds(container: Container, limit: Cursor, bytes: number, context: PodSetContext): boolean {
