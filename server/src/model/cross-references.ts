@@ -83,7 +83,7 @@ export interface CrossReferences {
   demandsOf(namespace: string | null, resource: string): readonly Demand[];
   /** The comments in the same file that name cards, in documents that run no pods. */
   fileHeader(): readonly string[];
-  volumeClaim(namespace: string | null, name: string): Referenced<VolumeClaimFacts> | undefined;
+  volumeClaim(namespace: string | null, name: string, of?: string): Referenced<VolumeClaimFacts> | undefined;
   /** A PersistentVolume with its capacity. */
   volume(name: string): Referenced<VolumeClaimFacts> | undefined;
   /** The quantities that a RuntimeClass adds to what its pods request, by resource. */

@@ -83,6 +83,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *           persistentVolumeClaim: {claimName: models}
  * ```
  *
+ * The same applies to the volume of a NIMService or of its NIMCache, which its replicas and the pods of a multi-node model share.
+ *
  * ## When it is silent
  *
  * If the pods must run on one node, for shares of a GPU, for storage classes of file systems that several nodes can mount anyway and of local
@@ -93,7 +95,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * - [vllm-project/production-stack#107](https://github.com/vllm-project/production-stack/issues/107)
  * - [Kubernetes: access modes](https://kubernetes.io/docs/concepts/storage/persistent-volumes/#access-modes)
- * - [vllm-project/production-stack#107](https://github.com/vllm-project/production-stack/issues/107)
+ * - [NVIDIA/k8s-nim-operator#574](https://github.com/NVIDIA/k8s-nim-operator/pull/574)
  */
 export default defineRule({
   topic: 'other',
@@ -116,6 +118,7 @@ export default defineRule({
     checkClaims(podSet, context);
     if (context.workload.partial) return;
     const words = isShared ? (min === pods ? `${pods}` : `up to ${pods}`) : undefined;
+    if (words !== undefined && context.workload.kind === 'NIMService') checkNim(words, context);
     const replaces = startsFirst(rolloutOf(context.workload));
     for (const volume of podSet.volumes) checkVolume(volume, words, replaces, context);
   },
@@ -173,6 +176,30 @@ function checkVolume(
   context.report({
     message: `${isDisk ? 'ReadWriteMany' : accessModes[0]} claim ${shorten(name, 40)}${source} ${problem}`,
     span: spanOf(claimName),
+  });
+}
+
+/** The claim of a NIMService itself, or of its NIMCache, which all its pods mount. */
+function checkNim(pods: string, { workload, crossReferences, report }: PodSetContext): void {
+  const storage = getIn(workload.manifest.root, 'spec', 'storage');
+  const [pvc, cache] = [getIn(storage, 'pvc'), getIn(storage, 'nimCache', 'name')];
+  const mode = getIn(pvc, 'volumeAccessMode');
+  const name = asText(cache);
+  const isOwn = cache === undefined && asBoolean(getIn(pvc, 'create')) === true;
+  const found =
+    name === undefined || isTemplated(cache)
+      ? undefined
+      : crossReferences.volumeClaim(workload.namespace, name, 'apps.nvidia.com/NIMCache');
+  const modes = isOwn ? [asText(mode) ?? ''] : found?.siblingFolder ? [] : (found?.facts.accessModes ?? []);
+  const storageClass = isOwn ? asText(getIn(pvc, 'storageClass')) : found?.facts.storageClass;
+  const at = isOwn ? mode : cache;
+  const [single] = modes;
+  if (at === undefined || isTemplated(at) || single === undefined || !/^ReadWriteOnce(?:Pod)?$/.test(single)) return;
+  if (mountsAnywhere.test(storageClass ?? '')) return;
+  const what = isOwn ? 'The volume' : `NIMCache ${shorten(name ?? '', 40)}`;
+  report({
+    message: `${what} is ${single}, but ${pods} pods mount it: those on a different node from the first never start`,
+    span: spanOf(at),
   });
 }
 

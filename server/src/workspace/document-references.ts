@@ -180,9 +180,9 @@ const answers: CrossReferences & ThisType<CrossReferences & Asked> = {
   fileHeader() {
     return this.asks.readList(headerKinds, ['fileHeader'], () => fileHeader(this.asks.scope));
   },
-  volumeClaim(namespace, name) {
-    return this.asks.readOne(claimedKinds, ['volumeClaim', namespace, name], () =>
-      factsNamed(this.asks.scope, ['/PersistentVolumeClaim'], namespace, name, 'volume'),
+  volumeClaim(namespace, name, of) {
+    return this.asks.readOne(claimedKinds, ['volumeClaim', namespace, name, of ?? ''], () =>
+      factsNamed(this.asks.scope, [of ?? '/PersistentVolumeClaim'], namespace, name, 'volume'),
     );
   },
   volume(name) {
@@ -309,7 +309,7 @@ const runtimeKinds: readonly string[] = ['ServingRuntime', 'ClusterServingRuntim
 const profileKinds: readonly string[] = ['HardwareProfile'];
 const llmConfigKinds: readonly string[] = ['LLMInferenceServiceConfig'];
 const configMapKinds: readonly string[] = ['ConfigMap'];
-const claimedKinds: readonly string[] = ['PersistentVolumeClaim'];
+const claimedKinds: readonly string[] = ['PersistentVolumeClaim', 'NIMCache'];
 const volumeKinds: readonly string[] = ['PersistentVolume'];
 const overheadKinds: readonly string[] = ['RuntimeClass'];
 const serviceKinds: readonly string[] = ['Service'];

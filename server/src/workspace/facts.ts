@@ -62,6 +62,7 @@ import {
   demandOf,
   largestQuotas,
   limitFacts,
+  nimClaimFacts,
   podLabels,
   portNames,
   quotaFacts,
@@ -186,6 +187,8 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
       return { type: 'quota', facts: quotaFacts(spec) };
     case '/PersistentVolumeClaim':
       return { type: 'volume', facts: volumeClaimFacts(spec, getIn(spec, 'resources', 'requests', 'storage')) };
+    case 'apps.nvidia.com/NIMCache':
+      return { type: 'volume', facts: nimClaimFacts(getIn(spec, 'storage', 'pvc')) };
     case '/PersistentVolume':
       return { type: 'volume', facts: volumeClaimFacts(spec, getIn(spec, 'capacity', 'storage')) };
     case '/Service':

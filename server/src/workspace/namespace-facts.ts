@@ -15,6 +15,7 @@ import { resourceName } from '../model/requested-resource.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
 import type { ContainerFacts } from '../model/workload-facts.ts';
 import {
+  asBoolean,
   asText,
   type Cursor,
   entries,
@@ -83,6 +84,18 @@ export function volumeClaimFacts(spec: Cursor | undefined, size: Cursor | undefi
     accessModes: [modes, ...items(modes)].some(isUnseen) ? [] : items(modes).flatMap((mode) => asText(mode) ?? []),
     storageClass: isTemplated(storageClass) ? null : (asText(storageClass) ?? null),
     isProvisioned: getIn(spec, 'volumeName') === undefined && asText(getIn(spec, 'volumeMode')) !== 'Block',
+  };
+}
+
+/** The same for the claim that NVIDIA's operator makes for a NIMCache; without access modes if the claim exists already. */
+export function nimClaimFacts(pvc: Cursor | undefined): VolumeClaimFacts {
+  const [mode, size, storageClass] = ['volumeAccessMode', 'size', 'storageClass'].map((key) => getIn(pvc, key));
+  const isMade = asBoolean(getIn(pvc, 'create')) === true && mode !== undefined && !isUnseen(mode);
+  return {
+    bytes: size === undefined ? null : lowerQuantity(size).value,
+    accessModes: isMade ? [asText(mode) ?? ''] : [],
+    storageClass: isTemplated(storageClass) ? null : (asText(storageClass) ?? null),
+    isProvisioned: isMade,
   };
 }
 
