@@ -76,7 +76,9 @@ export function unusedModelVolume(
   if (isOpen) return undefined;
   const [mount, ...others] = volumeMounts.filter(
     (one) =>
-      (isForModels(one) || (program === 'ollama' && mayBeForOllama(one, container))) &&
+      (isForModels(one) ||
+        (program === 'ollama' && mayBeForOllama(one, container)) ||
+        (isGoogleTgi(container) && withoutSlash(one.mountPath) === '/data')) &&
       (keepsFiles(volumeNamed(podSet, one.name)) || isOwnCache(one, podSet)) &&
       !isUsed(one, container, podSet, program),
   );
@@ -212,7 +214,7 @@ function downloadPath(container: Container, program: string): string | undefined
   if (program === 'text-embeddings-router') return '/data';
   const home = value('HF_HOME');
   if (home !== undefined) return absolute(home);
-  if (program === 'text-generation-launcher') return '/data';
+  if (program === 'text-generation-launcher') return isGoogleTgi(container) ? '/tmp' : '/data';
   const ofImage = cacheOfImage(container);
   if (ofImage !== undefined) return ofImage;
   const cache = value('XDG_CACHE_HOME');
@@ -232,6 +234,15 @@ export function cacheOfImage({ image }: Pick<Container, 'image'>): string | unde
 
 /** Its models moved in 3.1. https://github.com/mudler/LocalAI/pull/5721 */
 const localAi = /^(?:docker\.io\/)?localai\/localai$|^quay\.io\/go-skynet\/local-ai$/;
+
+/** Whether an image is Google's build of TGI since 2.1, which downloads to /tmp; TGI's own uses /data. */
+function isGoogleTgi({ image }: Container): boolean {
+  const [, major = '0', minor = '0'] = googleTgi.exec(image?.value ?? '') ?? [];
+  return Number(major) * 100 + Number(minor) >= 201;
+}
+
+/** https://github.com/huggingface/Google-Cloud-Containers/blob/232ad711587f/containers/tgi/gpu/2.1.1/Dockerfile */
+const googleTgi = /\bdeeplearning-platform-release\/.*\bhuggingface-text-generation-inference-cu\d+\.(\d+)-(\d+)\b/;
 
 /** https://speaches.ai/installation/, https://github.com/michaelfeil/infinity/blob/8870ac7c8168/README.md */
 const imageCaches: readonly (readonly [repository: string, cache: string])[] = [

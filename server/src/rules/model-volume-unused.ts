@@ -126,7 +126,8 @@ export default defineRule({
     const what = model === undefined ? 'its models' : shorten(model.slice(model.indexOf('/') + 1), 40);
     const size = gib === undefined ? '' : ` (${formatGiB(gib)} GiB)`;
     const isUnknown = gib === undefined && program !== 'ollama' && !isOther && !isOwnCache;
-    const again = volumeNamed(podSet, mount.name)?.source === 'emptyDir' ? 'each restart' : 'each new pod';
+    const endsWithPod = /^(?:emptyDir|ephemeral)$/.test(volumeNamed(podSet, mount.name)?.source ?? '');
+    const again = endsWithPod ? 'each restart' : 'each new pod';
     report({
       // OpenShift runs images as a user whose home is the root of the file system.
       severity: isUnknown || mount.mountPath.startsWith('/.cache') ? 'info' : 'warning',
