@@ -133,7 +133,7 @@ function checkNone(manifest: Manifest, { crossReferences, report }: RuleContext)
   if (targetOf(manifest, crossReferences)?.facts.devices === 0) return;
   report({
     message:
-      'maxReplicaCount 0 is rejected by KEDA: its HPA needs at least 1; to stop all pods, set autoscaling.keda.sh/paused-replicas to 0',
+      'maxReplicaCount must be at least 1, not 0: KEDA rejects the ScaledObject; to stop all pods, set autoscaling.keda.sh/paused-replicas to 0',
     span: spanOf(max),
   });
 }
