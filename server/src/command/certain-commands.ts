@@ -16,11 +16,21 @@ export const certainCommands = once((statements: readonly Statement[]): readonly
     const after = statements[index]?.after;
     isHandled = after === '||' || (after !== null && isHandled);
   }
-  let isTested = false;
+  const dependent = conditionalStatements(statements);
   for (const [index, statement] of statements.entries()) {
+    if (!dependent.has(statement) && handled[index] === false) found.push(...commandsIn(statement));
+  }
+  return found;
+});
+
+/** The statements that run only if a test of an unknown state succeeds, or if what is before them fails. */
+export const conditionalStatements = once((statements: readonly Statement[]): ReadonlySet<Statement> => {
+  const found = new Set<Statement>();
+  let isTested = false;
+  for (const statement of statements) {
     if (statement.after === null) isTested = false;
     if (statement.after === '||') isTested = true;
-    if (!isTested && handled[index] === false) found.push(...commandsIn(statement));
+    if (isTested) found.add(statement);
     if (isTest(statement)) isTested = true;
   }
   return found;

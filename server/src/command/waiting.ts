@@ -1,4 +1,5 @@
 import { once } from '../yaml/once.ts';
+import { conditionalStatements } from './certain-commands.ts';
 import {
   doesOf,
   effectOf,
@@ -41,6 +42,7 @@ export const findWaiting = once(({ command, args, env }: ProcessInput): Waiting 
   let before: Word | undefined;
   let mayServe = false;
   let viewer: Wait | undefined;
+  const conditional = conditionalStatements(line.statements);
   for (const [index, statement] of line.statements.entries()) {
     const view = viewOf(statement);
     // It keeps nothing from ending unless something waits for it.
@@ -53,6 +55,8 @@ export const findWaiting = once(({ command, args, env }: ProcessInput): Waiting 
       if (viewer !== undefined && kind !== 'works-first') return undefined;
       // A wait after a failure or in a pipe may never run.
       if (statement.after === '||' || statement.after === '|') return undefined;
+      // `[ -n "$DEBUG" ] && sleep infinity`: usually, what follows runs.
+      if (conditional.has(statement)) continue;
       // The work follows: `sleep 3600; python train.py`.
       const next = Number.isFinite(waiting.seconds) ? line.statements.slice(index + 1) : [];
       if (next.some((one) => waitOf(one) === undefined && /^(?:works|unknown)$/.test(effectOf(one)))) return undefined;
