@@ -1,10 +1,13 @@
+import { conditionalStatements } from './certain-commands.ts';
 import { timeLimit } from './durations.ts';
 import { waitOf } from './effects.ts';
 import { programWords, recognizeProgram } from './programs.ts';
 import { baseName, type SimpleCommand, type Statement, type Word } from './shell.ts';
 
-/** A command that is meant to run next to a server, but only runs when the server has ended. */
+/** A command that only runs when what is before it has ended, which it never does by itself. */
 export interface Unreached {
+  /** A server, or a wait without an end. */
+  readonly first: 'server' | 'wait';
   readonly server: string;
   readonly client: string;
   readonly words: readonly [Word, Word];
@@ -23,7 +26,37 @@ export function unreachedClient(statements: readonly Statement[]): Unreached | u
     .find((one): one is SimpleCommand => one.kind === 'command' && needsServer(one));
   const [first, last] = [client?.words[0], client?.words.at(-1)];
   if (client === undefined || first === undefined || last === undefined) return undefined;
-  return { server: shortName(server), client: shortName(client), words: [first, last] };
+  return { first: 'server', server: shortName(server), client: shortName(client), words: [first, last] };
+}
+
+/** The first server or other work of a model after a wait without an end in the foreground. */
+export function unreachedWork(statements: readonly Statement[]): Unreached | undefined {
+  const conditional = conditionalStatements(statements);
+  for (const [index, statement] of statements.entries()) {
+    const server = conditional.has(statement) || statement.after === '|' ? undefined : endlessWait(statement);
+    const later = server === undefined ? [] : statements.slice(index + 1);
+    if (server === undefined || /^\|/.test(later[0]?.after ?? '')) continue;
+    const work = later.find((one): one is SimpleCommand => one.kind === 'command' && isWork(one));
+    const [first, last] = [work?.words[0], work?.words.at(-1)];
+    if (work !== undefined && first !== undefined && last !== undefined)
+      return { first: 'wait', server, client: shortName(work), words: [first, last] };
+  }
+  return undefined;
+}
+
+/** What certainly never ends by itself: `sleep infinity`, `ray start --block`. */
+function endlessWait(statement: Statement): string | undefined {
+  if (statement.background) return undefined;
+  const wait = waitOf(statement);
+  if (wait?.seconds === Number.POSITIVE_INFINITY) return wait.what;
+  if (statement.kind !== 'command' || timeLimit(statement) !== undefined) return undefined;
+  const [program = '', task, ...rest] = programWords(statement);
+  return baseName(program) === 'ray' && task === 'start' && rest.includes('--block') ? 'ray start --block' : undefined;
+}
+
+function isWork(statement: SimpleCommand): boolean {
+  const found = recognizeProgram([statement]);
+  return found?.confidence === 'certain' && /^(?:serving|batch|training)$/.test(found.use);
 }
 
 /** Whether a server certainly runs in the foreground until it is stopped. */

@@ -1,10 +1,11 @@
 import { imageParts } from '../catalog/images.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { allCommands, baseName, type SimpleCommand, type Statement, type Word } from '../command/shell.ts';
-import { unreachedClient } from '../command/unreached.ts';
+import { unreachedClient, unreachedWork } from '../command/unreached.ts';
+import { findWaiting } from '../command/waiting.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { lowerContainer } from '../model/pod.ts';
-import { commandLineOf } from '../model/process-input.ts';
+import { commandLineOf, processInput } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asBoolean, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
@@ -22,7 +23,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * and an init container that waits for a port on localhost waits forever, while its pod holds its GPUs. A postStart hook runs at the same time as
  * the container's own process: without a wait, the server may not listen yet, the hook fails, and the kubelet restarts the container.
  * In `ollama pull mistral && ollama serve`, the first command fails, so the second never runs. In `ollama serve && ollama pull mistral`, the
- * first never ends.
+ * first never ends. Neither does `sleep infinity` or `ray start --block`: a server after it never starts, while its pod holds its GPUs.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -112,7 +113,7 @@ export default defineRule({
   },
 });
 
-/** What comes after a server in the foreground. */
+/** What comes after a server or a wait without an end in the foreground. */
 function reportUnreached(
   container: Container,
   { podSet, document, report }: Pick<PodSetContext, 'podSet' | 'document' | 'report'>,
@@ -120,10 +121,17 @@ function reportUnreached(
   const lines = [...container.command, ...container.args];
   if (podSet.accelerators.length === 0 || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
   const { statements, script, complete } = commandLineOf(container);
-  const found = script && complete ? unreachedClient(statements) : undefined;
+  if (!script || !complete) return;
+  // A container that only waits is another rule's subject.
+  const waits = findWaiting(processInput(container)) === undefined ? unreachedWork(statements) : undefined;
+  const found = waits ?? unreachedClient(statements);
   if (found === undefined) return;
+  const server = shorten(found.server, 40);
   report({
-    message: `${shorten(found.server, 40)} runs until the container ends, so ${found.client === found.server ? 'the second one' : shorten(found.client, 40)} never runs; run the server in the background (&)`,
+    message:
+      found.first === 'wait'
+        ? `${server} never ends, so ${shorten(found.client, 40)} after it never runs`
+        : `${server} runs until the container ends, so ${found.client === found.server ? 'the second one' : shorten(found.client, 40)} never runs; run the server in the background (&)`,
     span: spanIn(container, found.words, document),
   });
 }
