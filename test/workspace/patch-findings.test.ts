@@ -74,3 +74,70 @@ test('what another patch changes again, and what the base has already, is not re
   expect(await inKustomization(both)).toEqual([]);
   expect(await inKustomization(inline(fraction), server('0.25'))).toEqual([]);
 });
+
+const inTemplate = (spec: string, name = 'chat') =>
+  `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: ${name}}\nspec:\n  template:\n    spec:\n${spec.replace(/^(?=.)/gm, '      ')}`;
+const ofServer = (fields: string) => inTemplate(`containers:\n  - name: serve\n${fields.replace(/^(?=.)/gm, '    ')}`);
+const withGpus = (count: number) => ofServer(`resources: {limits: {nvidia.com/gpu: ${count}}}\n`);
+const onCpu = deploymentOf(`containers:
+  - name: serve
+    image: registry.example/serve:1.2
+    env: [{name: CUDA_VISIBLE_DEVICES, value: "-1"}]
+`);
+const merged = (patch: string, base?: string, more: Readonly<Record<string, string>> = {}) => {
+  const patches = ['merge.yaml', ...Object.keys(more)].map((name) => `{path: ${name}}`);
+  const kustomization = `resources: [../base]\npatches: [${patches.join(', ')}]\n`;
+  const own = Object.fromEntries(Object.entries(more).map(([name, text]) => [`prod/${name}`, text]));
+  const files = { 'prod/kustomization.yaml': kustomization, 'prod/merge.yaml': patch, ...own };
+  return foundIn('prod/merge.yaml', files, base);
+};
+
+test.each([
+  [
+    'an argument for more GPUs',
+    ofServer('args: [--tensor-parallel-size=4]\n'),
+    server(),
+    /^tensor-parallel-mismatch: .*4/,
+  ],
+  [
+    'a request above the limit',
+    ofServer('resources: {requests: {nvidia.com/gpu: 2}}\n'),
+    server(),
+    /^gpu-requests-equal-limits: /,
+  ],
+  [
+    'a mount without its volume',
+    ofServer('volumeMounts: [{name: logs, mountPath: /var/log/serve}]\n'),
+    server(),
+    /^object-reference: /,
+  ],
+  ['GPUs that the server of the base does not use', withGpus(4), server(), /^tensor-parallel-missing: nvidia/],
+  ['GPUs that a variable of the base hides', withGpus(1), onCpu, /^hidden-gpus: nvidia/],
+  [
+    'a GPU without the data type of the base',
+    inTemplate('nodeSelector: {nvidia.com/gpu.product: Tesla-T4}\n'),
+    server().replace('Instruct]', 'Instruct-AWQ, --dtype=bfloat16]'),
+    /^dtype-unsupported: Tesla-T4$/,
+  ],
+])('%s in a patch that is merged is reported there', async (_, patch, base, finding) => {
+  expect(await merged(patch, base)).toEqual([expect.stringMatching(finding)]);
+});
+
+test('nothing is reported about a merged patch that fits the rest, or whose mistake is in the base', async () => {
+  expect(await merged(ofServer('resources: {requests: {nvidia.com/gpu: 1}}\n'))).toEqual([]);
+  expect(
+    await merged(
+      ofServer('env: [{name: CUDA_VISIBLE_DEVICES, $patch: delete}]\nresources: {limits: {nvidia.com/gpu: 1}}\n'),
+      onCpu,
+    ),
+  ).toEqual([]);
+  expect(
+    await merged(withGpus(1), onCpu.replace('env:', 'resources: {limits: {nvidia.com/gpu: 1}}\n    env:')),
+  ).toEqual([]);
+  expect(await merged(withGpus(4).replace('name: chat', 'name: other'))).toEqual([]);
+  const shared = inTemplate('volumes: [{name: shm, emptyDir: {medium: Memory}}]\n');
+  const parallelArguments = ofServer(
+    'args: [--model, Qwen/Qwen2.5-7B-Instruct, --tensor-parallel-size=4]\nvolumeMounts: [{name: shm, mountPath: /dev/shm}]\n',
+  );
+  expect(await merged(withGpus(4), server(), { 'args.yaml': parallelArguments, 'shm.yaml': shared })).toEqual([]);
+});

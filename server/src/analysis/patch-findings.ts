@@ -15,6 +15,7 @@ import { documentsInBlock } from '../yaml/embedded.ts';
 import type { YamlDocument, YamlNode, YamlSeq } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import type { Settings } from './chart-findings.ts';
+import { withMergeFindings } from './merge-findings.ts';
 
 /** A JSON patch whose spans are in the document. */
 interface Operations {
@@ -41,6 +42,8 @@ export function withPatchFindings(
   settings: Settings,
 ): readonly Finding[] {
   const { root } = document;
+  if (root?.kind === 'map' && built === undefined && base !== undefined)
+    return withMergeFindings(document, root, alone, base, settings);
   const objects = built ?? base?.objects;
   if (root === null || objects === undefined || !document.text.includes('op')) return alone;
   const patches = built === undefined ? fileOf(root, base?.target) : inlineOperations(document, root);
