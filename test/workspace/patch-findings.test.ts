@@ -84,6 +84,8 @@ const onCpu = deploymentOf(`containers:
     image: registry.example/serve:1.2
     env: [{name: CUDA_VISIBLE_DEVICES, value: "-1"}]
 `);
+const inlineMerge = (patch: string, key = 'patch: |-', before = '') =>
+  `patches:\n  - ${before && `${before}\n    `}${key}\n${patch.replace(/^(?=.)/gm, '      ')}`;
 const merged = (patch: string, base?: string, more: Readonly<Record<string, string>> = {}) => {
   const patches = ['merge.yaml', ...Object.keys(more)].map((name) => `{path: ${name}}`);
   const kustomization = `resources: [../base]\npatches: [${patches.join(', ')}]\n`;
@@ -120,7 +122,12 @@ test.each([
     /^dtype-unsupported: Tesla-T4$/,
   ],
 ])('%s in a patch that is merged is reported there', async (_, patch, base, finding) => {
-  expect(await merged(patch, base)).toEqual([expect.stringMatching(finding)]);
+  const expected = [expect.stringMatching(finding)];
+  expect(await merged(patch, base)).toEqual(expected);
+  expect(await inKustomization(inlineMerge(patch), base)).toEqual(expected);
+  expect(await inKustomization(inlineMerge(patch, `patch: |-`, target), base)).toEqual(expected);
+  const former = inlineMerge(patch, '|-').replace('patches:', 'patchesStrategicMerge:');
+  expect(await inKustomization(former, base)).toEqual(expected);
 });
 
 test('nothing is reported about a merged patch that fits the rest, or whose mistake is in the base', async () => {
@@ -140,4 +147,8 @@ test('nothing is reported about a merged patch that fits the rest, or whose mist
     'args: [--model, Qwen/Qwen2.5-7B-Instruct, --tensor-parallel-size=4]\nvolumeMounts: [{name: shm, mountPath: /dev/shm}]\n',
   );
   expect(await merged(withGpus(4), server(), { 'args.yaml': parallelArguments, 'shm.yaml': shared })).toEqual([]);
+  expect(await inKustomization(inlineMerge(ofServer('resources: {requests: {nvidia.com/gpu: 1}}\n')))).toEqual([]);
+  // The second one has the last word.
+  const twice = `${inlineMerge(withGpus(4))}${inlineMerge(withGpus(1)).replace('patches:\n', '')}`;
+  expect(await inKustomization(twice)).toEqual([]);
 });

@@ -1,7 +1,11 @@
 import { knownRequests, requestSpan } from '../evidence/requested-accelerators.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import type { CrossReferences } from '../model/cross-references.ts';
 import { amongBuilt } from '../model/kustomize/among-built.ts';
+import type { BuiltObject } from '../model/kustomize/built-object.ts';
+import { targetOf } from '../model/kustomize/kustomization.ts';
 import { external } from '../model/kustomize/merge.ts';
+import { same } from '../model/kustomize/operation-spans.ts';
 import { patched, withLastPatch } from '../model/kustomize/patches.ts';
 import { placed } from '../model/kustomize/placed.ts';
 import { lowerDocument } from '../model/lower.ts';
@@ -9,10 +13,25 @@ import type { PatchBase } from '../model/related-files.ts';
 import type { Workload } from '../model/workload.ts';
 import type { Finding, Topic } from '../rules/rule.ts';
 import { runRules } from '../rules/run.ts';
-import { spanOf } from '../yaml/cursor.ts';
+import { getIn, items, rootCursor, spanOf } from '../yaml/cursor.ts';
+import { documentsInBlock } from '../yaml/embedded.ts';
 import type { YamlDocument, YamlMap, YamlNode } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import type { Settings } from './chart-findings.ts';
+
+/** An object without and with the patches that are merged into it. */
+interface Merge {
+  readonly file: string;
+  readonly before: YamlNode;
+  readonly after: YamlNode;
+}
+
+/** Merges that a document writes, and where it does. */
+interface Merges {
+  readonly all: readonly Merge[];
+  readonly spans: readonly Span[];
+  readonly crossReferences: CrossReferences;
+}
 
 /**
  * The findings of a patch that is merged into objects, with the errors and warnings about the merged objects that neither the patch nor the
@@ -23,13 +42,68 @@ export function withMergeFindings(
   document: YamlDocument,
   root: YamlMap,
   alone: readonly Finding[],
-  base: PatchBase,
+  { objects, target }: PatchBase,
   settings: Settings,
 ): readonly Finding[] {
-  const spans = root.entries.flatMap(({ key, value }) => (identity.has(key) ? [] : value.span));
+  const all = patched(objects, root, target).map((object) => {
+    const { file, finish = (one: YamlNode) => one } = object;
+    return { file, before: finish(object.root), after: withLastPatch(object, root) };
+  });
+  const crossReferences = amongBuilt(objects, settings.crossReferences, true);
+  return withFindingsOf({ all, spans: changedSpans(root), crossReferences }, document, root, alone, settings);
+}
+
+/** The same for the patches that are written in a kustomization. */
+export function withInlineMerges(
+  document: YamlDocument,
+  root: YamlMap,
+  alone: readonly Finding[],
+  built: readonly BuiltObject[],
+  settings: Settings,
+): readonly Finding[] {
+  const patches = inlineMerges(document, root);
+  if (patches.length === 0) return alone;
+  const merged = new Map<BuiltObject, YamlNode>();
+  for (const { patch, target } of patches) {
+    for (const object of patched(built, patch, target)) {
+      const known = merged.get(object) ?? object.root;
+      const after = withLastPatch({ ...object, root: known }, patch);
+      // What another patch changes again is no longer what this one says.
+      if (same(object.root, after)) merged.set(object, after);
+    }
+  }
+  const all = [...merged].map(([{ file, root: made, before = made }, after]) => ({ file, before, after }));
+  const crossReferences = amongBuilt(built, settings.crossReferences, false);
+  const spans = patches.flatMap(({ patch }) => changedSpans(patch));
+  return withFindingsOf({ all, spans, crossReferences }, document, root, alone, settings);
+}
+
+function inlineMerges(document: YamlDocument, root: YamlMap) {
+  const whole = rootCursor(root);
+  const written = [
+    ...items(getIn(whole, 'patches')).map((entry) => ({ at: getIn(entry, 'patch'), entry })),
+    ...items(getIn(whole, 'patchesStrategicMerge')).map((entry) => ({ at: entry, entry: undefined })),
+  ];
+  return written.flatMap(({ at, entry }) => {
+    if (at?.node.kind !== 'scalar' || !at.node.source.includes('\n')) return [];
+    const target = entry && targetOf(getIn(entry, 'target'));
+    return documentsInBlock(document, at.node).flatMap((patch) => (patch.kind === 'map' ? { patch, target } : []));
+  });
+}
+
+function changedSpans({ entries }: YamlMap): readonly Span[] {
+  return entries.flatMap(({ key, value }) => (identity.has(key) ? [] : value.span));
+}
+
+function withFindingsOf(
+  { all, spans, crossReferences }: Merges,
+  document: YamlDocument,
+  root: YamlMap,
+  alone: readonly Finding[],
+  settings: Settings,
+): readonly Finding[] {
   const isOwn = ({ start, end }: Span) =>
     spans.some((outer) => outer.start <= start && end <= outer.end && start < end);
-  const crossReferences = amongBuilt(base.objects, settings.crossReferences, true);
   const judged = (node: YamlNode) => {
     const made = placed(node, root);
     if (made === undefined) return nothing;
@@ -40,24 +114,21 @@ export function withMergeFindings(
     return { workloads: lowered.workloads, findings: findings.filter(isLoud) };
   };
   const known = new Set(alone.flatMap((one) => [placeOf(one), problemOf(one)]));
-  const found = patched(base.objects, root, base.target)
-    .slice(0, maxObjects)
-    .flatMap((object): readonly Finding[] => {
-      const { file, finish = (one: YamlNode) => one } = object;
-      const after = judged(withLastPatch(object, root));
-      if (after.findings.length === 0) return [];
-      const before = judged(external(finish(object.root)));
-      const shown = after.findings.flatMap((one) => {
-        // What is wrong in the object without GPUs as well is not the patch's mistake.
-        const isCaused = before.workloads.length > 0 || aboutDevices.has(one.topic);
-        const span = isOwn(one.span) ? one.span : isCaused ? causeIn(after.workloads, one, isOwn) : undefined;
-        return span === undefined ? [] : { ...one, span };
-      });
-      const already = new Set(before.findings.map(problemOf));
-      return shown
-        .filter((one) => !already.has(problemOf(one)) && !known.has(problemOf(one)) && !known.has(placeOf(one)))
-        .map((one) => ({ ...one, message: `${one.message} (with ${file})`, fixes: [] }));
+  const found = all.slice(0, maxObjects).flatMap((merge): readonly Finding[] => {
+    const after = judged(merge.after);
+    if (after.findings.length === 0) return [];
+    const before = judged(external(merge.before));
+    const shown = after.findings.flatMap((one) => {
+      // What is wrong in the object without GPUs as well is not the patch's mistake.
+      const isCaused = before.workloads.length > 0 || aboutDevices.has(one.topic);
+      const span = isOwn(one.span) ? one.span : isCaused ? causeIn(after.workloads, one, isOwn) : undefined;
+      return span === undefined ? [] : { ...one, span };
     });
+    const already = new Set(before.findings.map(problemOf));
+    return shown
+      .filter((one) => !already.has(problemOf(one)) && !known.has(problemOf(one)) && !known.has(placeOf(one)))
+      .map((one) => ({ ...one, message: `${one.message} (with ${merge.file})`, fixes: [] }));
+  });
   if (found.length === 0) return alone;
   const once = [...new Map(found.map((one) => [placeOf(one), one])).values()];
   return [...alone, ...once].sort((a, b) => a.span.start - b.span.start);

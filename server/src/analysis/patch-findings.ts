@@ -15,7 +15,7 @@ import { documentsInBlock } from '../yaml/embedded.ts';
 import type { YamlDocument, YamlNode, YamlSeq } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import type { Settings } from './chart-findings.ts';
-import { withMergeFindings } from './merge-findings.ts';
+import { withInlineMerges, withMergeFindings } from './merge-findings.ts';
 
 /** A JSON patch whose spans are in the document. */
 interface Operations {
@@ -38,12 +38,24 @@ interface Change {
 export function withPatchFindings(
   document: YamlDocument,
   alone: readonly Finding[],
+  related: RelatedFiles,
+  settings: Settings,
+): readonly Finding[] {
+  const { root } = document;
+  const { built, base } = related;
+  const found = withOperations(document, alone, related, settings);
+  if (root?.kind !== 'map') return found;
+  if (built !== undefined) return withInlineMerges(document, root, found, built, settings);
+  return base === undefined ? found : withMergeFindings(document, root, found, base, settings);
+}
+
+function withOperations(
+  document: YamlDocument,
+  alone: readonly Finding[],
   { built, base }: RelatedFiles,
   settings: Settings,
 ): readonly Finding[] {
   const { root } = document;
-  if (root?.kind === 'map' && built === undefined && base !== undefined)
-    return withMergeFindings(document, root, alone, base, settings);
   const objects = built ?? base?.objects;
   if (root === null || objects === undefined || !document.text.includes('op')) return alone;
   const patches = built === undefined ? fileOf(root, base?.target) : inlineOperations(document, root);

@@ -36,7 +36,7 @@ function placedInMap(node: YamlMap, step: string, put: (inner: YamlNode) => Yaml
 }
 
 /** Whether two nodes have the same content. */
-function same(one: YamlNode | undefined, other: YamlNode): boolean {
+export function same(one: YamlNode | undefined, other: YamlNode): boolean {
   if (one === undefined) return false;
   if (one.kind === 'scalar') return other.kind === 'scalar' && one.value === other.value && one.source === other.source;
   if (one.kind === 'seq') {
