@@ -22,12 +22,26 @@ const daemons: readonly Daemon[] = [
   { program: 'nv-hostengine', flag: '-n', stays: /^(?:-n|-h|-t|-v|--no-daemon|--help|--term|--version)$/ },
 ];
 
+/** A daemon that its flag keeps in the foreground, as in `ray start --block`; undefined for all other commands. */
+export function foregroundDaemon(statement: Statement): string | undefined {
+  if (statement.kind !== 'command' || statement.background) return undefined;
+  const [program = '', ...rest] = programWords(statement);
+  const { subcommand, flag } = daemonOf(baseName(program), rest) ?? {};
+  if (flag === undefined || !rest.some((word) => word === flag)) return undefined;
+  // With `-t`, sshd only checks its configuration.
+  if (rest.some((word) => /^-(?:[htTvV]$|-(?:help|version)\b)/.test(word))) return undefined;
+  return [baseName(program), subcommand, flag].filter((word) => word !== undefined).join(' ');
+}
+
+function daemonOf(name: string, rest: readonly string[]): Daemon | undefined {
+  return daemons.find((one) => one.program === name && (one.subcommand ?? rest[0]) === rest[0]);
+}
+
 /** The flag that would keep a daemon in the foreground; undefined for daemons that already stay there and for all other programs. */
 export function foregroundFlag(statement: Statement): string | undefined {
   if (statement.kind !== 'command' || statement.background) return undefined;
   const [program = '', ...rest] = programWords(statement);
-  const name = baseName(program);
-  const daemon = daemons.find((one) => one.program === name && (one.subcommand ?? rest[0]) === rest[0]);
+  const daemon = daemonOf(baseName(program), rest);
   // A variable may hold the flag.
   if (daemon === undefined || rest.some((word) => daemon.stays.test(word) || /^["']?\$/.test(word))) return undefined;
   return daemon.flag;

@@ -1,3 +1,4 @@
+import { foregroundDaemon } from './background.ts';
 import { conditionalStatements } from './certain-commands.ts';
 import { timeLimit } from './durations.ts';
 import { waitOf } from './effects.ts';
@@ -49,9 +50,7 @@ function endlessWait(statement: Statement): string | undefined {
   if (statement.background) return undefined;
   const wait = waitOf(statement);
   if (wait?.seconds === Number.POSITIVE_INFINITY) return wait.what;
-  if (statement.kind !== 'command' || timeLimit(statement) !== undefined) return undefined;
-  const [program = '', task, ...rest] = programWords(statement);
-  return baseName(program) === 'ray' && task === 'start' && rest.includes('--block') ? 'ray start --block' : undefined;
+  return statement.kind === 'command' && timeLimit(statement) === undefined ? foregroundDaemon(statement) : undefined;
 }
 
 function isWork(statement: SimpleCommand): boolean {
