@@ -152,3 +152,13 @@ test('nothing is reported about a merged patch that fits the rest, or whose mist
   const twice = `${inlineMerge(withGpus(4))}${inlineMerge(withGpus(1)).replace('patches:\n', '')}`;
   expect(await inKustomization(twice)).toEqual([]);
 });
+
+test('a comment in the patch or an annotation of the object suppresses what only both together get wrong', async () => {
+  const comment = withGpus(4).replace(/resources: .*/, '$& # gpulint-disable-line tensor-parallel-missing');
+  expect(await merged(comment)).toEqual([]);
+  const annotated = server().replace(
+    'name: chat}',
+    'name: chat, annotations: {gpulint.dev/disable: tensor-parallel-missing}}',
+  );
+  expect(await merged(withGpus(4), annotated)).toEqual([]);
+});

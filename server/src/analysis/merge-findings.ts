@@ -13,6 +13,7 @@ import type { PatchBase } from '../model/related-files.ts';
 import type { Workload } from '../model/workload.ts';
 import type { Finding, Topic } from '../rules/rule.ts';
 import { runRules } from '../rules/run.ts';
+import { applySuppressions } from '../rules/suppressions.ts';
 import { getIn, items, rootCursor, spanOf } from '../yaml/cursor.ts';
 import { documentsInBlock } from '../yaml/embedded.ts';
 import type { YamlDocument, YamlMap, YamlNode } from '../yaml/node.ts';
@@ -111,22 +112,23 @@ function withFindingsOf(
     const lowered = lowerDocument(whole, settings.options, crossReferences);
     if (!lowered.workloads.some(namesAccelerators)) return nothing;
     const { findings } = runRules({ ...settings, document: whole, ...lowered, crossReferences });
-    return { workloads: lowered.workloads, findings: findings.filter(isLoud) };
+    return { ...lowered, findings: findings.filter(isLoud) };
   };
   const known = new Set(alone.flatMap((one) => [placeOf(one), problemOf(one)]));
   const found = all.slice(0, maxObjects).flatMap((merge): readonly Finding[] => {
     const after = judged(merge.after);
     if (after.findings.length === 0) return [];
     const before = judged(external(merge.before));
-    const shown = after.findings.flatMap((one) => {
+    const moved = after.findings.flatMap((one) => {
       // What is wrong in the object without GPUs as well is not the patch's mistake.
       const isCaused = before.workloads.length > 0 || aboutDevices.has(one.topic);
       const span = isOwn(one.span) ? one.span : isCaused ? causeIn(after.workloads, one, isOwn) : undefined;
       return span === undefined ? [] : { ...one, span };
     });
     const already = new Set(before.findings.map(problemOf));
-    return shown
-      .filter((one) => !already.has(problemOf(one)) && !known.has(problemOf(one)) && !known.has(placeOf(one)))
+    // Comments in the patch and annotations of the object are about its new place.
+    return applySuppressions(document, after.manifests, moved)
+      .kept.filter((one) => !already.has(problemOf(one)) && !known.has(problemOf(one)) && !known.has(placeOf(one)))
       .map((one) => ({ ...one, message: `${one.message} (with ${merge.file})`, fixes: [] }));
   });
   if (found.length === 0) return alone;
@@ -134,7 +136,7 @@ function withFindingsOf(
   return [...alone, ...once].sort((a, b) => a.span.start - b.span.start);
 }
 
-const nothing = { workloads: [], findings: [] } as const;
+const nothing = { workloads: [], manifests: [], findings: [] } as const;
 
 /** What names the object that a patch changes. */
 const identity: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
