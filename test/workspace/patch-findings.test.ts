@@ -162,3 +162,20 @@ test('a comment in the patch or an annotation of the object suppresses what only
   );
   expect(await merged(withGpus(4), annotated)).toEqual([]);
 });
+
+test('the moving image of a base that gets GPUs is reported where it gets them', async () => {
+  const files = (image: string) => ({
+    'base/kustomization.yaml': 'resources: [server.yaml]\n',
+    'base/server.yaml': deploymentOf(`containers:\n  - {name: serve, image: "${image}"}\n`),
+    'prod/kustomization.yaml': 'resources: [../base]\npatches: [{path: merge.yaml}]\n',
+    'prod/merge.yaml': withGpus(1),
+  });
+  const messages = async (image: string) => {
+    const { documents } = await kustomizeProject(files(image)).fileAt('prod/merge.yaml');
+    return documents.flatMap(({ findings }) => findings.map(({ message }) => message));
+  };
+  expect(await messages('registry.example/serve:latest')).toEqual([
+    'Image tag latest is mutable: a new pod can run a different build (with server.yaml)',
+  ]);
+  expect(await messages('registry.example/serve:1.2')).toEqual([]);
+});

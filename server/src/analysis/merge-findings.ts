@@ -35,8 +35,8 @@ interface Merges {
 }
 
 /**
- * The findings of a patch that is merged into objects, with the errors and warnings about the merged objects that neither the patch nor the
- * objects alone have. They are reported in the patch: at its own text, or at its request or selector if the other half is in the object.
+ * The findings of a patch that is merged into objects, with the errors and warnings about the merged objects, and advice about their images, that neither the
+ * patch nor the objects alone have. They are reported in the patch: at its own text, or at its request or selector if the other half is in the object.
  * @param alone the findings of the document as it is written
  */
 export function withMergeFindings(
@@ -112,7 +112,7 @@ function withFindingsOf(
     const lowered = lowerDocument(whole, settings.options, crossReferences);
     if (!lowered.workloads.some(namesAccelerators)) return nothing;
     const { findings } = runRules({ ...settings, document: whole, ...lowered, crossReferences });
-    return { ...lowered, findings: findings.filter(isLoud) };
+    return { ...lowered, findings: findings.filter((one) => isLoud(one) || one.topic === 'image-pin') };
   };
   const known = new Set(alone.flatMap((one) => [placeOf(one), problemOf(one)]));
   const found = all.slice(0, maxObjects).flatMap((merge): readonly Finding[] => {
@@ -142,7 +142,15 @@ const nothing = { workloads: [], manifests: [], findings: [] } as const;
 const identity: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 /** Topics on which a container with GPUs can be wrong that was right without them. */
-const aboutDevices: ReadonlySet<Topic> = new Set(['gpu-request', 'sharing', 'mig', 'memory-fit', 'parallelism', 'shm']);
+const aboutDevices: ReadonlySet<Topic> = new Set([
+  'gpu-request',
+  'sharing',
+  'mig',
+  'memory-fit',
+  'parallelism',
+  'shm',
+  'image-pin',
+]);
 
 /** A patch with a target for all kinds changes more objects than anyone reads about. */
 const maxObjects = 20;
