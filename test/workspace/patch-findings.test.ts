@@ -25,7 +25,7 @@ const fraction = `- op: replace
 `;
 const fine = `- op: replace
   path: ${container}/resources/limits/nvidia.com~1gpu
-  value: 4
+  value: 1
 `;
 const target = 'target: {kind: Deployment, name: chat}';
 const inline = (operations: string, key = 'patches') =>
@@ -43,11 +43,10 @@ async function foundIn(path: string, files: Readonly<Record<string, string>>, ba
 
 const inKustomization = (patches: string, base?: string) =>
   foundIn('prod/kustomization.yaml', { 'prod/kustomization.yaml': `resources: [../base]\n${patches}` }, base);
-const inFile = (operations: string, key = 'patches') =>
-  foundIn('prod/ops.yaml', {
-    'prod/kustomization.yaml': `resources: [../base]\n${key}: [{path: ops.yaml, ${target}}]\n`,
-    'prod/ops.yaml': operations,
-  });
+const inFile = (operations: string, key = 'patches', base?: string) => {
+  const kustomization = `resources: [../base]\n${key}: [{path: ops.yaml, ${target}}]\n`;
+  return foundIn('prod/ops.yaml', { 'prod/kustomization.yaml': kustomization, 'prod/ops.yaml': operations }, base);
+};
 
 test.each([
   ['requests above limits', requests, /^gpu-requests-equal-limits: /],
@@ -64,8 +63,17 @@ test.each([
 test('nothing is reported about operations that fit the rest', async () => {
   expect(await inKustomization(inline(fine))).toEqual([]);
   expect(await inFile(fine)).toEqual([]);
-  expect(await inKustomization(inline(`${fine}${parallel}`))).toEqual([]);
-  expect(await inKustomization(inline(fine.replace('value: 4', 'value: "4"')))).toEqual([]);
+  const withMemory = deploymentOf(`containers:
+  - name: serve
+    image: vllm/vllm-openai:v0.10.0
+    args: [--model, Qwen/Qwen2.5-7B-Instruct]
+    resources: {limits: {nvidia.com/gpu: 1}}
+    volumeMounts: [{name: shm, mountPath: /dev/shm}]
+volumes: [{name: shm, emptyDir: {medium: Memory}}]
+`);
+  const four = fine.replace('value: 1', 'value: 4');
+  expect(await inKustomization(inline(`${four}${parallel}`), withMemory)).toEqual([]);
+  expect(await inKustomization(inline(fine.replace('value: 1', 'value: "1"')))).toEqual([]);
   expect(await inKustomization(inline(fraction).replace('name: chat', 'name: other'))).toEqual([]);
 });
 
@@ -178,4 +186,12 @@ test('the moving image of a base that gets GPUs is reported where it gets them',
     'Image tag latest is mutable: a new pod can run a different build (with server.yaml)',
   ]);
   expect(await messages('registry.example/serve:1.2')).toEqual([]);
+});
+
+test('what a JSON patch causes in the rest is reported at its value', async () => {
+  const add = `- op: add\n  path: ${container}/resources\n  value: {limits: {nvidia.com/gpu: 1}}\n`;
+  const hidden = [expect.stringMatching(/^hidden-gpus: nvidia.com\/gpu$/)];
+  expect(await inKustomization(inline(add), onCpu)).toEqual(hidden);
+  expect(await inFile(add, 'patches', onCpu)).toEqual(hidden);
+  expect(await inKustomization(inline(add), onCpu.replace('"-1"', '"0"'))).toEqual([]);
 });

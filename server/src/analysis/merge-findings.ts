@@ -119,12 +119,7 @@ function withFindingsOf(
     const after = judged(merge.after);
     if (after.findings.length === 0) return [];
     const before = judged(external(merge.before));
-    const moved = after.findings.flatMap((one) => {
-      // What is wrong in the object without GPUs as well is not the patch's mistake.
-      const isCaused = before.workloads.length > 0 || aboutDevices.has(one.topic);
-      const span = isOwn(one.span) ? one.span : isCaused ? causeIn(after.workloads, one, isOwn) : undefined;
-      return span === undefined ? [] : { ...one, span };
-    });
+    const moved = inPatch(after, before.workloads.length > 0, isOwn);
     const already = new Set(before.findings.map(problemOf));
     // Comments in the patch and annotations of the object are about its new place.
     return applySuppressions(document, after.manifests, moved)
@@ -154,6 +149,23 @@ const aboutDevices: ReadonlySet<Topic> = new Set([
 
 /** A patch with a target for all kinds changes more objects than anyone reads about. */
 const maxObjects = 20;
+
+/**
+ * The findings about a patched object that are about the text of the patch, or that it causes: those then get a place in it.
+ * @param hadDevices whether the object has accelerators without the patch
+ */
+export function inPatch(
+  { workloads, findings }: { readonly workloads: readonly Workload[]; readonly findings: readonly Finding[] },
+  hadDevices: boolean,
+  isOwn: (span: Span) => boolean,
+): readonly Finding[] {
+  return findings.flatMap((one) => {
+    // What is wrong in the object without GPUs as well is not the patch's mistake.
+    const isCaused = hadDevices || aboutDevices.has(one.topic);
+    const span = isOwn(one.span) ? one.span : isCaused ? causeIn(workloads, one, isOwn) : undefined;
+    return span === undefined ? [] : { ...one, span };
+  });
+}
 
 /** What the patch says about the container of a finding whose own text is in the object: its request, else the nodes that its pod selects. */
 function causeIn(

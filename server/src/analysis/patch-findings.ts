@@ -1,3 +1,4 @@
+import { namesAccelerators } from '../model/accelerators.ts';
 import { amongBuilt } from '../model/kustomize/among-built.ts';
 import type { BuiltObject } from '../model/kustomize/built-object.ts';
 import { isJsonPatch, valueAt } from '../model/kustomize/json-patch.ts';
@@ -15,7 +16,7 @@ import { documentsInBlock } from '../yaml/embedded.ts';
 import type { YamlDocument, YamlNode, YamlSeq } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import type { Settings } from './chart-findings.ts';
-import { withInlineMerges, withMergeFindings } from './merge-findings.ts';
+import { inPatch, withInlineMerges, withMergeFindings } from './merge-findings.ts';
 
 /** A JSON patch whose spans are in the document. */
 interface Operations {
@@ -72,14 +73,17 @@ function withOperations(
   const found = changes.slice(0, maxObjects).flatMap(({ file, before, after }): readonly Finding[] => {
     const run = (node: YamlNode) => {
       const made = placed(node, root);
-      if (made === undefined) return [];
+      if (made === undefined) return { workloads: [], findings: [] };
       const whole = { ...document, root: made };
       const lowered = lowerDocument(whole, settings.options, crossReferences);
-      return runRules({ ...settings, document: whole, ...lowered, crossReferences }).findings;
+      const { findings } = runRules({ ...settings, document: whole, ...lowered, crossReferences });
+      return { workloads: lowered.workloads.filter(namesAccelerators), findings: findings.filter(isLoud) };
     };
-    const shown = run(after).filter((one) => isLoud(one) && isWritten(one));
-    if (shown.length === 0) return [];
-    const already = new Set(run(external(before)).map(problemOf));
+    const made = run(after);
+    if (made.findings.length === 0) return [];
+    const { workloads, findings } = run(external(before));
+    const shown = inPatch(made, workloads.length > 0, (value) => spans.some((span) => isInside(value, span)));
+    const already = new Set(findings.map(problemOf));
     return shown
       .filter((one) => !already.has(problemOf(one)) && !known.has(placeOf(one)))
       .map((one) => ({ ...one, message: `${one.message} (with ${file})`, fixes: [] }));
