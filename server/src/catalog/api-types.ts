@@ -47,6 +47,17 @@ for (const served of Object.keys(apiJson.kinds)) {
   versionsByKind.set(kind, [...(versionsByKind.get(kind) ?? []), served.slice(0, slash)]);
 }
 
+/** The newest apiVersion of a custom resource whose name no other group has; undefined for names of one word, which others may use. */
+export function customHome(kind: string): string | undefined {
+  return /[A-Z].*[A-Z]/.test(kind) ? homesByKind.get(kind) : undefined;
+}
+
+const homesByKind = new Map<string, string>();
+for (const served of Object.keys(apiJson.customKinds)) {
+  const slash = served.lastIndexOf('/');
+  homesByKind.set(served.slice(slash + 1), served.slice(0, slash));
+}
+
 /** Every kind in the table. */
 export const apiKinds: readonly string[] = [...versionsByKind.keys()];
 

@@ -1,5 +1,5 @@
 import { table } from '../yaml/table.ts';
-import { apiKind, apiKinds, servedVersions } from './api-types.ts';
+import { apiKind, apiKinds, customHome, servedVersions } from './api-types.ts';
 import { isSlip } from './spelling.ts';
 
 /** Why no API server has a kind in an apiVersion. */
@@ -18,6 +18,8 @@ export type NotServed =
   | { readonly why: 'group'; readonly use: string }
   /** The version never had the kind. */
   | { readonly why: 'version'; readonly use: string }
+  /** The version never had the kind, and no current one has: `use` is its successor, with other fields. */
+  | { readonly why: 'ended'; readonly use: string }
   /** The kind is misspelled. */
   | { readonly why: 'kind'; readonly use: string };
 
@@ -118,19 +120,48 @@ const elsewhere = table<string>({
   'karpenter.k8s.aws/NodePool': 'karpenter.sh/v1',
   'karpenter.sh/EC2NodeClass': 'karpenter.k8s.aws/v1',
   'serving.knative.dev/InferenceService': 'serving.kserve.io/v1beta1',
+  'trainer.kubeflow.org/MPIJob': 'kubeflow.org/v2beta1',
+  'trainer.kubeflow.org/PyTorchJob': 'kubeflow.org/v1',
+  'trainer.kubeflow.org/TFJob': 'kubeflow.org/v1',
 });
 
-/** Versions that never had a kind, which another version of its group, or of a related one, has. Source: the CRDs of KServe, Kubeflow and KubeRay. */
+/** Versions that never had a kind, which another version of its group, or of a related one, has. Source: the CRDs of KServe and Kubeflow. */
 const otherVersions = table<string>({
-  'serving.kserve.io/v1alpha1/InferenceService': 'serving.kserve.io/v1beta1',
   'serving.kserve.io/v1beta1/ServingRuntime': 'serving.kserve.io/v1alpha1',
   'serving.kserve.io/v1beta1/ClusterServingRuntime': 'serving.kserve.io/v1alpha1',
   'kubeflow.org/v1/TrainJob': 'trainer.kubeflow.org/v1alpha1',
-  'kubeflow.org/v2beta1/PyTorchJob': 'kubeflow.org/v1',
-  'kubeflow.org/v2beta1/TFJob': 'kubeflow.org/v1',
-  'ray.io/v1beta1/RayCluster': 'ray.io/v1',
-  'ray.io/v1beta1/RayJob': 'ray.io/v1',
-  'ray.io/v1beta1/RayService': 'ray.io/v1',
+});
+
+type Versions = readonly [versions: string, ended?: string];
+
+const firstJobs: Versions = ['v1alpha1 v1alpha2 v1beta1 v1beta2 v1', ''];
+const rayKinds: Versions = ['v1alpha1 v1'];
+const karpenterKinds: Versions = ['v1beta1 v1'];
+const kueueKinds: Versions = ['v1alpha1 v1alpha2 v1beta1 v1beta2'];
+
+/**
+ * All versions that ever had a kind of an operator, oldest first. No other before the last one had it. Later ones may follow, unless the operator
+ * has ended the kind: in favor of the one named here, or without a successor of its own.
+ * Sources: the API folders of kubeflow/mpi-operator, kubernetes-sigs/karpenter, ray-project/kuberay and NVIDIA/gpu-operator, read 2026-11-30;
+ * for the other kinds, the sources of the versions above and of data/api.json.
+ */
+const everServed = table<Versions>({
+  'kubeflow.org/PyTorchJob': firstJobs,
+  'kubeflow.org/TFJob': firstJobs,
+  'kubeflow.org/MPIJob': ['v1alpha1 v1alpha2 v1 v2beta1'],
+  'karpenter.sh/Provisioner': ['v1alpha1 v1alpha2 v1alpha3 v1alpha4 v1alpha5', 'NodePool of karpenter.sh/v1'],
+  'karpenter.sh/NodePool': karpenterKinds,
+  'karpenter.sh/NodeClaim': karpenterKinds,
+  'karpenter.k8s.aws/AWSNodeTemplate': ['v1alpha1', 'EC2NodeClass of karpenter.k8s.aws/v1'],
+  'karpenter.k8s.aws/EC2NodeClass': karpenterKinds,
+  'ray.io/RayCluster': rayKinds,
+  'ray.io/RayJob': rayKinds,
+  'ray.io/RayService': rayKinds,
+  'kueue.x-k8s.io/ClusterQueue': kueueKinds,
+  'kueue.x-k8s.io/LocalQueue': kueueKinds,
+  'kueue.x-k8s.io/ResourceFlavor': kueueKinds,
+  'serving.kserve.io/InferenceService': ['v1beta1'],
+  'nvidia.com/ClusterPolicy': ['v1'],
 });
 
 /** The groups of Kubernetes whose kinds and versions are all known. The versions of resource.k8s.io still change. */
@@ -159,6 +190,8 @@ export function notServed(apiVersion: string, kind: string): NotServed | undefin
   if (home !== undefined) return { why: 'group', use: home };
   const other = otherVersions[`${apiVersion}/${kind}`];
   if (other !== undefined) return { why: 'version', use: other };
+  const never = neverServed(apiVersion, kind);
+  if (never !== undefined) return never;
   // The groups of custom resources contain a dot.
   if (!groups.has(group) && group.includes('.')) return undefined;
   const gone = removed[`${apiVersion}/${kind}`];
@@ -167,12 +200,38 @@ export function notServed(apiVersion: string, kind: string): NotServed | undefin
   const use = served.at(-1);
   if (use !== undefined)
     return served.some((one) => groupOf(one) === group) ? { why: 'version', use } : { why: 'group', use };
+  const custom = customHome(kind);
+  if (custom !== undefined) return { why: 'group', use: custom };
   const meant = apiKinds.filter((known) => apiKind(apiVersion, known) !== undefined);
   const same =
     // `kubectl get pods` has the plural.
     meant.find((known) => [known, `${known}s`].some((name) => name.toLowerCase() === kind.toLowerCase())) ??
     meant.find((known) => isSlip(known, kind));
   return same === undefined ? undefined : { why: 'kind', use: same };
+}
+
+/** A version before the last one of a kind, or after the last of an ended kind, that is none of its versions. */
+function neverServed(apiVersion: string, kind: string): NotServed | undefined {
+  const group = groupOf(apiVersion);
+  const [known, ended] = everServed[`${group}/${kind}`] ?? [];
+  if (known === undefined) return undefined;
+  const versions = known.split(' ');
+  const last = versions.at(-1) ?? '';
+  const written = apiVersion.slice(group.length + 1);
+  const [age, end] = [ageOf(written), ageOf(last)];
+  if (versions.includes(written) || age === null || end === null || (age > end && ended === undefined))
+    return undefined;
+  return ended === undefined || ended === ''
+    ? { why: 'version', use: `${group}/${last}` }
+    : { why: 'ended', use: ended };
+}
+
+/** The place of a version in the order in which versions follow each other: v1alpha1, v1beta1, v1, v2alpha1. */
+function ageOf(version: string): number | null {
+  const [, major, stage, minor] = /^v(\d{1,2})(?:(alpha|beta)(\d{1,2}))?$/.exec(version) ?? [];
+  if (major === undefined) return null;
+  const stages = stage === undefined ? 2 : stage === 'beta' ? 1 : 0;
+  return Number(major) * 1000 + stages * 100 + Number(minor ?? 0);
 }
 
 function groupOf(apiVersion: string): string {

@@ -13,8 +13,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Why
  *
- * The API server rejects an object whose kind it does not serve: a version that a release of Kubernetes or of an operator removed, a kind of
- * another group, or a misspelled kind.
+ * The API server rejects an object whose kind it does not serve: a version that a release of Kubernetes or of an operator removed, a version that
+ * never had the kind, a kind of another group, or a misspelled kind.
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2beta2
@@ -91,6 +91,8 @@ function messageOf(problem: NotServed, { apiVersion, kind }: Manifest): string {
       return `${version} ${name} is no longer served by ${problem.by}: the API server rejects the object; use ${problem.use}`;
     case 'kind':
       return `No kind ${name} in ${version}; did you mean ${problem.use}? The API server rejects the object`;
+    case 'ended':
+      return `${name} has no version ${version}: the API server rejects the object; use ${problem.use}`;
     default:
       return `${name} is in ${problem.use}, not in ${version}: the API server rejects the object`;
   }
@@ -100,6 +102,7 @@ function correct(problem: NotServed, { root, kind }: Manifest, { document }: Rul
   if (problem.why === 'kind') {
     return fix(`Change ${kind} to ${problem.use}`, 'safe', replaceScalar(document, getIn(root, 'kind'), problem.use));
   }
+  if (problem.why === 'ended') return undefined;
   const isSame = (problem.why !== 'removed' && problem.why !== 'operator') || problem.same;
   if (problem.why === 'operator' && !isSame) return undefined;
   // Old versions took the selector from the template.
