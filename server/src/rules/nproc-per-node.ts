@@ -11,6 +11,7 @@ import { mayHaveVariables, processInput, scriptInput, wholeGpus } from '../evide
 import { configuredLaunch } from '../evidence/launcher-config.ts';
 import { idleDevices, missingCores } from '../evidence/neuron-cores.ts';
 import { ownGpus, serverOfOneGpu } from '../evidence/own-gpus.ts';
+import { oneRankPerPod } from '../evidence/ranks-of-pods.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { commandLineOf } from '../model/process-input.ts';
@@ -33,7 +34,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * On AWS Neuron, each process has a NeuronCore, and a device has several.
  * `auto` or `gpu` starts one process per GPU. Without a number, torchrun starts one process. The number can also be in the file of settings of
  * `accelerate launch`. Some programs use one GPU, however many there are: AlphaFold, nnU-Net without `-num_gpus`, `yolo train` without `device`, and
- * any with a flag such as `--gpus 1` or `--device cuda:0`. So do ComfyUI and Stable Diffusion web UI by default (information).
+ * any with a flag such as `--gpus 1` or `--device cuda:0`. So do ComfyUI and Stable Diffusion web UI by default, and a Python script without a launcher
+ * if its job gives each pod one rank, unless it starts further processes itself (information).
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -118,6 +120,7 @@ export default defineRule({
       inCommand(container, context, true) ??
       byDefault(container, context) ??
       alone(container, gpus, context);
+    if (launch === undefined) ofPod(container, gpus, context);
     if (launch === undefined || launch.count === gpus || launch.count === 0) return;
     const { count, text, span, value, verb = `starts ${processes(count)}` } = launch;
     const over = count > gpus;
@@ -170,6 +173,18 @@ function inCommand(container: Container, { document }: PodSetContext, settings: 
   }
   const span = spanOfWords(document, container, only.words);
   return span && { count: only.count, text: only.text, span, value: undefined, words: only.words };
+}
+
+/** A script without a launcher, in a pod that is one rank of several. */
+function ofPod(container: Container, gpus: number, { podSet, workload, document, report }: PodSetContext): void {
+  const one = gpus < 2 || document.template ? undefined : oneRankPerPod(container, podSet, workload);
+  const span = one && spanOfWords(document, container, one.words);
+  if (one === undefined || span === undefined) return;
+  report({
+    severity: 'info',
+    message: `${shorten(one.script, 40)} is one of ${one.ranks} ranks, one per pod: without a launcher such as torchrun, DDP uses 1 of the container's ${gpus} GPUs`,
+    span,
+  });
 }
 
 /** torchrun without a number, in a pod whose controller sets none. */
