@@ -75,5 +75,6 @@ export const exempt: Readonly<Record<string, string>> = {
   'json-patch-path':
     'Its patches are in kustomizations, and mistakes are planted in objects that request accelerators.',
   'kustomization-invalid': 'Mistakes are planted in objects that request accelerators.',
+  'node-pool-small-disk': 'It needs a node class in the same file, and mistakes are planted in one document.',
   'key-not-found': 'It needs a Secret or a ConfigMap in the same file, and mistakes are planted in one document.',
 };

@@ -2,7 +2,7 @@ import { onDisk } from '../model/node-disk.ts';
 import type { NodeTerm, PoolDisk } from '../model/node-terms.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
-import { asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { type Field, type Fields, isFields } from './fields.ts';
 
 // The disks of nodes, in the words of the tools that create pools. Several volumes count as the largest of them, so the size is an upper bound.
@@ -17,7 +17,22 @@ export function nodeClassDisk({ root, kind }: Manifest): PoolDisk | null {
   const mapped = items(getIn(spec, 'blockDeviceMappings')).map((volume) => getIn(volume, 'ebs', 'volumeSize'));
   const isLocal = asText(getIn(spec, 'instanceStorePolicy')) === 'RAID0';
   const local = isLocal ? 'instead' : kind === 'NodeClass' ? 'maybe' : 'no';
+  if (isDefault(spec, kind)) return { giB: 20, local: 'no', byDefault: true };
   return diskOf((own === undefined ? mapped : [own]).map(written), local);
+}
+
+/**
+ * Whether a class leaves the disks to Karpenter, which gives the nodes of these families 20 GiB for images and pods.
+ * aws/karpenter-provider-aws@0546f042:pkg/providers/amifamily (DefaultBlockDeviceMappings), read 2026-11-30
+ */
+function isDefault(spec: Cursor | undefined, kind: string): boolean {
+  if (spec === undefined || kind !== 'EC2NodeClass' || isIncomplete(spec)) return false;
+  const setsDisks = ['blockDeviceMappings', 'instanceStorePolicy', 'userData', 'context'];
+  if (setsDisks.some((field) => getIn(spec, field) !== undefined)) return false;
+  const terms = items(getIn(spec, 'amiSelectorTerms'));
+  const families = [getIn(spec, 'amiFamily'), ...terms.map((term) => getIn(term, 'alias'))];
+  const [family, ...others] = families.flatMap((at) => (at === undefined ? [] : [asText(at)?.split('@', 1)[0] ?? '']));
+  return family !== undefined && others.length === 0 && /^(?:al2|al2023|bottlerocket)$/i.test(family);
 }
 
 /** The disk of a node group of eksctl, unless its own scripts or launch template may set it. https://eksctl.io/usage/schema/ */

@@ -36,7 +36,7 @@ export function withStorage(
 }
 
 function diskOf(term: NodeTerm): PoolDisk | null {
-  const [first, ...others] = term.flatMap(({ disk }) => disk ?? []);
+  const [first, ...others] = term.flatMap(({ disk }) => (disk === undefined || disk.byDefault === true ? [] : disk));
   if (first !== undefined && others.every(({ giB, local }) => giB === first.giB && local === first.local)) return first;
   return term.some(onLocalDisks) ? { giB: null, local: 'instead' } : null;
 }

@@ -16,6 +16,8 @@ export interface PoolDisk {
   readonly giB: number | null;
   /** The local disks of the machine are used instead, if it has any (`instead`), or perhaps (`maybe`). */
   readonly local: 'no' | 'instead' | 'maybe';
+  /** No object states it: it is what the tool creates otherwise. */
+  readonly byDefault?: true;
 }
 
 /** Requirements that a node must meet together. */

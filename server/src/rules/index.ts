@@ -111,6 +111,7 @@ import nimWithoutKey from './nim-without-key.ts';
 import nodeNameFixed from './node-name-fixed.ts';
 import nodePoolImpossible from './node-pool-impossible.ts';
 import nodePoolShortLived from './node-pool-short-lived.ts';
+import nodePoolSmallDisk from './node-pool-small-disk.ts';
 import nodePoolUnconsolidated from './node-pool-unconsolidated.ts';
 import nodePoolUnlimited from './node-pool-unlimited.ts';
 import nodePoolUntainted from './node-pool-untainted.ts';
@@ -322,6 +323,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['node-name-fixed', nodeNameFixed],
   ['node-pool-impossible', nodePoolImpossible],
   ['node-pool-short-lived', nodePoolShortLived],
+  ['node-pool-small-disk', nodePoolSmallDisk],
   ['node-pool-unconsolidated', nodePoolUnconsolidated],
   ['node-pool-unlimited', nodePoolUnlimited],
   ['node-pool-untainted', nodePoolUntainted],
