@@ -42,6 +42,15 @@ const architectures = 'kepler maxwell pascal volta turing ampere ada-lovelace ho
 
 const listed = table<readonly string[]>({
   'karpenter.sh/capacity-type': ['spot', 'on-demand', 'reserved'],
+  // https://cloud.google.com/kubernetes-engine/docs/concepts/spot-vms https://learn.microsoft.com/azure/aks/spot-node-pool
+  'cloud.google.com/gke-spot': ['true'],
+  'cloud.google.com/gke-preemptible': ['true'],
+  'cloud.google.com/gke-flex-start': ['true'],
+  'cloud.google.com/gke-queued': ['true'],
+  'cloud.google.com/gke-provisioning': ['spot', 'standard', 'preemptible'],
+  'kubernetes.azure.com/scalesetpriority': ['spot', 'regular'],
+  'kubernetes.azure.com/priority': ['spot', 'regular'],
+  'oci.oraclecloud.com/oke-is-preemptible': ['true'],
   'eks.amazonaws.com/capacityType': ['SPOT', 'ON_DEMAND', 'CAPACITY_BLOCK'],
   'karpenter.k8s.aws/instance-gpu-manufacturer': manufacturers,
   'eks.amazonaws.com/instance-gpu-manufacturer': manufacturers,
