@@ -20,6 +20,32 @@ export function runsAsRoot({ image }: Container): boolean {
   return rootImages.has(repository.replace(/^docker\.io\//, '')) && !/nonroot|non-root|rootless|ubi/.test(tag);
 }
 
+/** The user of a published image, and that user's home. */
+export interface ImageUser {
+  readonly user: string;
+  readonly home: string;
+}
+
+/**
+ * Images with a user other than root (2026-11-30): https://github.com/ray-project/ray/blob/master/docker/base-deps/Dockerfile,
+ * https://jupyter-docker-stacks.readthedocs.io/en/latest/using/common.html
+ */
+const imageUsers: readonly (readonly [repository: RegExp, ImageUser])[] = [
+  [/^(?:docker\.io\/)?rayproject\/ray(?:-ml|-llm)?$/, { user: 'ray', home: '/home/ray' }],
+  [/^(?:docker\.io\/|quay\.io\/)?jupyter\/[\w-]+$/, { user: 'jovyan', home: '/home/jovyan' }],
+];
+
+/** The user as which a container runs because its image says so, if that is known not to be root. */
+export function imageUser(container: Container, podSet: PodSet): ImageUser | undefined {
+  const { image, env } = container;
+  if (image === undefined || isTemplated(image.at) || !knowsUser(container, podSet)) return undefined;
+  // The start script of Jupyter's images takes another user from these.
+  if (env.some(({ name }) => /^(?:NB_|HOME$|CHOWN_)/.test(name))) return undefined;
+  if (userSetting('runAsUser', container, podSet) !== undefined) return undefined;
+  const { repository } = imageParts(image.value);
+  return imageUsers.find(([name]) => name.test(repository))?.[1];
+}
+
 /** A setting of a container's security context, else of its pod's. */
 export function userSetting(key: string, { at }: Container, { pod }: PodSet): Cursor | undefined {
   return getIn(at, 'securityContext', key) ?? getIn(pod, 'securityContext', key);

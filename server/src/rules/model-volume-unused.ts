@@ -2,7 +2,7 @@ import { imageParts } from '../catalog/images.ts';
 import { formatGiB } from '../cost/money.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { cacheOfImage, isForModels, unusedModelVolume } from '../evidence/model-volume.ts';
-import { otherUser, runsAsRoot } from '../evidence/root-images.ts';
+import { imageUser, otherUser, runsAsRoot } from '../evidence/root-images.ts';
 import { modelLoader } from '../evidence/server-start.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -76,7 +76,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * For models that are paths; if a command, a variable, a script or another container uses the volume; for volumes that end with the pod or whose
  * name and path indicate another purpose; for several such volumes; if the container runs as another user than root, except for volumes below /root; and
- * for shell commands. Ollama without any volume is information, in Deployments and StatefulSets. The severity is info if the size of the model is unknown, and for volumes below /.cache, which is a home on OpenShift.
+ * for shell commands. A cache below /root in an image of another user (Ray, Jupyter) is information, and so is Ollama without any volume, in Deployments
+ * and StatefulSets. The severity is info if the size of the model is unknown, and for volumes below /.cache, which is a home on OpenShift.
  *
  * ## Sources
  *
@@ -90,6 +91,7 @@ export default defineRule({
     if (mayBeCompleted(workload) || !isPlain(container)) return;
     const { program } = useOf(container);
     const hasGpu = requestsAccelerators(container);
+    if (hasGpu) checkImageHome(container, podSet, report);
     // Ollama is a GPU's program also where its request is missing.
     if (program === null || !(hasGpu || program === 'ollama')) return;
     if (runsAsOther(container, podSet)) {
@@ -168,6 +170,23 @@ function checkHome(container: Container, podSet: PodSet, report: RuleContext['re
   if (user === undefined || mount === undefined || at === undefined || isTemplated(at)) return;
   report({
     message: `The home of user ${user} is not /root: the server does not look for its models in volume ${shorten(mount.name, 30)}`,
+    span: spanOf(at),
+  });
+}
+
+/** Reports a cache in the home of root in an image of another user, who may not even enter that home. */
+function checkImageHome(container: Container, podSet: PodSet, report: RuleContext['report']): void {
+  const { command, args, env, volumeMounts } = container;
+  const owner = imageUser(container, podSet);
+  if (owner === undefined) return;
+  const mount = volumeMounts.find(({ mountPath }) => /^\/root\/\.cache(?:\/|$)/.test(mountPath));
+  const at = getIn(mount?.at, 'mountPath');
+  const texts = [...command, ...args, ...env.flatMap(({ value }) => value ?? [])];
+  if (mount === undefined || at === undefined || isTemplated(at) || texts.some(({ value }) => value.includes('/root')))
+    return;
+  report({
+    severity: 'info',
+    message: `The image runs as ${owner.user}, whose home is ${owner.home}: its programs do not use volume ${shorten(mount.name, 30)} in /root/.cache`,
     span: spanOf(at),
   });
 }
