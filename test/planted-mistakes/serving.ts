@@ -13,6 +13,7 @@ export const planters: Planters = {
   'mixed-gpu-models': mixedGpuModels,
   'mixed-versions': mixedVersions,
   'model-not-named': modelNotNamed,
+  'probe-missing': probeMissing,
   'ray-gpus-missing': rayGpusMissing,
   'ray-limits': rayLimits,
   'rdma-memlock': rdmaMemlock,
@@ -57,6 +58,26 @@ function vllmServiceName(analysis: DocumentAnalysis): readonly Mistake[] {
       return [];
     const place = { path: [...pathOf(server.at), 'name'], part: 'value' } as const;
     return [{ name: 'links again', steps: [drop([...pod, 'enableServiceLinks'])], place }];
+  });
+}
+
+function probeMissing(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
+  // A Service of the same file, with the first label of the pods.
+  const hasService = (label: string) =>
+    file.text
+      .split(/^---/m)
+      .some((one) => /^kind: Service$/m.test(one) && !/clusterIP/.test(one) && one.includes(label));
+  return containerSites(analysis).flatMap(({ path, container, podSet, workload }): readonly Mistake[] => {
+    const { program } = useOf(container);
+    const isAlone = podSet.containers.filter(({ type }) => type !== 'init').length === 1;
+    const [label] = podSet.labels;
+    if ((program !== 'vllm' && program !== 'sglang') || !isAlone || label === undefined || !isWhole(workload))
+      return [];
+    const others = ['startupProbe', 'lifecycle'].some((key) => getIn(container.at, key) !== undefined);
+    if (others || getIn(container.at, 'readinessProbe') === undefined || workload.kind !== 'Deployment') return [];
+    if (!hasService(`${keyOf(label.at)}: ${label.value}`)) return [];
+    const place = { path: [...path, 'name'], part: 'value' } as const;
+    return [{ name: 'no probe', steps: [drop([...path, 'readinessProbe'])], place }];
   });
 }
 

@@ -125,6 +125,7 @@ import policyPort from './policy-port.ts';
 import portInvalid from './port-invalid.ts';
 import privilegedGpu from './privileged-gpu.ts';
 import probeInvalid from './probe-invalid.ts';
+import probeMissing from './probe-missing.ts';
 import probeTooEarly from './probe-too-early.ts';
 import programMissing from './program-missing.ts';
 import provisioningRequestUnused from './provisioning-request-unused.ts';
@@ -337,6 +338,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['port-invalid', portInvalid],
   ['privileged-gpu', privilegedGpu],
   ['probe-invalid', probeInvalid],
+  ['probe-missing', probeMissing],
   ['probe-too-early', probeTooEarly],
   ['program-missing', programMissing],
   ['provisioning-request-unused', provisioningRequestUnused],
