@@ -1,11 +1,13 @@
 import { hasAllContainers } from '../evidence/chart-pods.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
+import { modelDirectory, mountAbove } from '../evidence/model-volume.ts';
 import { probesOf } from '../evidence/probes.ts';
 import { progressDeadline } from '../evidence/progress-deadline.ts';
 import { leastStartSeconds, type ModelLoader, modelLoader } from '../evidence/server-start.ts';
+import { volumeNamed } from '../evidence/volume-lifetime.ts';
 import { lowerCount } from '../model/pod.ts';
 import { isValues } from '../model/values.ts';
-import type { Container, Workload } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { plainValue } from '../rewrite/plain-value.ts';
 import { asBoolean, asText, type Cursor, getIn, isIncomplete, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
@@ -82,7 +84,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * billion parameters), 1 second per GiB of weights, and a download of up to 8 files at 50 MiB/s each if the server itself stores the
  * weights. If it stores them on a volume that outlives the pod, the finding is information only: the volume may already hold the model. The
  * same applies to downloads for which the probe allows up to half as much time again, to the values of a chart whose templates are unknown, and to NIM with less than a quarter of the time that NVIDIA's chart
- * gives it.
+ * gives it. A stored model of 20 GiB or more is information if its volume would have to be read at 250 MiB/s or more, twice the default of a common network disk.
  *
  * ## Sources
  *
@@ -90,6 +92,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [NVIDIA: values of the chart nim-llm](https://github.com/NVIDIA/nim-deploy/blob/main/helm/nim-llm/values.yaml)
  * - [kserve/kserve#5062](https://github.com/kserve/kserve/issues/5062)
  * - [vllm-project/aibrix#772](https://github.com/vllm-project/aibrix/issues/772)
+ * - [Amazon EBS: throughput of gp3 volumes](https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html)
  * - [SkyPilot: readiness probe of a service](https://docs.skypilot.co/en/latest/reference/yaml-spec.html)
  */
 export default defineRule({
@@ -146,6 +149,20 @@ export default defineRule({
         message: `${killed} NVIDIA's chart gives NIM ${nimSeconds.toLocaleString('en')} s to start: a longer start never completes`,
         span: keySpanOf(named),
         fixes: () => [isOther ? undefined : addStartupProbe(probe, container.at, document, isChart)],
+      });
+      return;
+    }
+    const reading = found === undefined && startup === undefined && !isOther && !isChart ? loader : undefined;
+    const read =
+      patience === undefined && reading !== undefined && isOnVolume(reading, container, podSet)
+        ? slowVolume(reading, budget)
+        : undefined;
+    if (read !== undefined) {
+      report({
+        severity: 'info',
+        message: `${keyOf(probe)} kills the container ${budget} s after its start: from a volume slower than ${read} never load; add a startupProbe`,
+        span: keySpanOf(named),
+        fixes: () => [addStartupProbe(probe, container.at, document, false)],
       });
       return;
     }
@@ -220,6 +237,32 @@ function slowStart(
   }
   return undefined;
 }
+
+/**
+ * The rate at which a volume must be read so that a large stored model is loaded in time, if common volumes are slower; in words.
+ * Network disks and shares have 125 MiB/s by default and often no more than twice as much.
+ * https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html
+ */
+function slowVolume({ model, weightsGiB = 0, downloads, brief }: ModelLoader, budget: number): string | undefined {
+  const seconds = budget - leastStart;
+  const rate = (weightsGiB * 1024) / seconds;
+  if (model === undefined || weightsGiB < largeGiB || downloads !== undefined || brief !== undefined || seconds <= 0)
+    return undefined;
+  if (rate < 2 * defaultRate) return undefined;
+  return `${Math.floor(rate / 10) * 10} MiB/s, the ${Math.round(weightsGiB)} GiB of ${shorten(lastPart(model), 24)}`;
+}
+
+/** Whether a model is read from a volume that may be slow: what an init container has just written is still in memory. */
+function isOnVolume({ model = '', program }: ModelLoader, container: Container, podSet: PodSet): boolean {
+  const mount = model.startsWith('/')
+    ? mountAbove(model, container)
+    : modelDirectory(container, podSet, program)?.mount;
+  return mount !== undefined && !/^(?:emptyDir|image)$/.test(volumeNamed(podSet, mount.name)?.source ?? '');
+}
+
+const defaultRate = 125;
+const largeGiB = 20;
+const leastStart = 60;
 
 /** Whether NIM, with a model of several billion parameters, has much less time than NVIDIA gives it. */
 function isNimStart(loader: ModelLoader | undefined, budget: number): boolean {
