@@ -124,7 +124,7 @@ function follows(other: string, planted: string): boolean {
   if (other === 'requests-exceed-node') return planted === 'selector-conflict';
   if (other === 'selector-conflict') return planted === 'selector-value';
   if (other === 'program-missing') return planted === 'tensor-parallel-mismatch' || planted === 'command-fails';
-  if (other === 'shm-missing') return planted === 'nim-without-key';
+  if (other === 'shm-missing' || other === 'probe-missing') return planted === 'nim-without-key';
   if (other === 'server-flag') return planted === 'image-not-pinned';
   if (other === 'queue-coverage') return planted === 'rdma-memlock' || planted === 'resource-unit';
   if (other === 'keda-trigger-zero') return planted === 'keda-query';

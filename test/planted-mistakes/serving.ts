@@ -76,7 +76,8 @@ function probeMissing(analysis: DocumentAnalysis, file: FileAnalysis): readonly 
     const others = ['startupProbe', 'lifecycle'].some((key) => getIn(container.at, key) !== undefined);
     if (others || getIn(container.at, 'readinessProbe') === undefined || workload.kind !== 'Deployment') return [];
     if (!hasService(`${keyOf(label.at)}: ${label.value}`)) return [];
-    const place = { path: [...path, 'name'], part: 'value' } as const;
+    const at = getIn(container.at, 'ports') === undefined ? 'name' : 'ports';
+    const place = { path: [...path, at], part: 'key' } as const;
     return [{ name: 'no probe', steps: [drop([...path, 'readinessProbe'])], place }];
   });
 }

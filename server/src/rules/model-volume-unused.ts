@@ -1,9 +1,16 @@
 import { imageParts } from '../catalog/images.ts';
 import { formatGiB } from '../cost/money.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
-import { cacheOfImage, isForModels, unusedModelVolume } from '../evidence/model-volume.ts';
+import {
+  cacheOfImage,
+  isForModels,
+  mayStoreModels,
+  modelDirectory,
+  unusedModelVolume,
+} from '../evidence/model-volume.ts';
+import { isWholePod } from '../evidence/rejection.ts';
 import { imageUser, otherUser, runsAsRoot } from '../evidence/root-images.ts';
-import { modelLoader } from '../evidence/server-start.ts';
+import { type ModelLoader, modelLoader } from '../evidence/server-start.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
@@ -11,13 +18,13 @@ import { useOf } from '../model/process-input.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { asText, getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type RuleContext } from './rule.ts';
+import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
- * A volume for models is mounted, but the server downloads its model to another directory, or Ollama has no volume at all.
+ * A volume for models is mounted, but the server downloads its model to another directory, or no volume outlives its pod.
  *
  * ## Why
  *
@@ -76,8 +83,12 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * For models that are paths; if a command, a variable, a script or another container uses the volume; for volumes that end with the pod or whose
  * name and path indicate another purpose; for several such volumes; if the container runs as another user than root, except for volumes below /root; and
+<<<<<<< HEAD
  * for shell commands. A cache below /root in an image of another user (Ray, Jupyter) is information, and so is Ollama without any volume, in Deployments
  * and StatefulSets. The severity is info if the size of the model is unknown, and for volumes below /.cache, which is a home on OpenShift.
+=======
+ * for shell commands. Ollama without any volume, and the cache of a server in an emptyDir or in the container, are information, in Deployments and StatefulSets; the cache if the model has 5 GiB or more (or, in an emptyDir, an unknown size), no other container with volumes, mirror or proxy may bring it, and the project has no kustomizations, once per file. The severity is info if the size of the model is unknown, and for volumes below /.cache, which is a home on OpenShift.
+>>>>>>> a56367db (Say that a cache ends with its pod, with the size that is downloaded again)
  *
  * ## Sources
  *
@@ -87,7 +98,8 @@ import { defineRule, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'cost',
   severity: 'warning',
-  container(container, { podSet, workload, options, document, report, crossReferences }) {
+  container(container, context) {
+    const { podSet, workload, options, document, report, crossReferences } = context;
     if (mayBeCompleted(workload) || !isPlain(container)) return;
     const { program } = useOf(container);
     const hasGpu = requestsAccelerators(container);
@@ -111,6 +123,7 @@ export default defineRule({
     const isOther = program === 'text-embeddings-router' || program === 'llama-server';
     const model = isOther ? servedModel(container, workload).model?.name : loader?.model;
     const isName = model !== undefined && /^[\w.-]+\/[\w.-]+(?::[\w.-]+)?$/.test(model) && !/^\.|\.gguf$/i.test(model);
+    if (loader !== undefined && checkLostCache(loader, container, context)) return;
     const isOwnCache = cacheOfImage(container) !== undefined;
     if (program !== 'ollama' && !isName && !isOwnCache) return;
     const found = unusedModelVolume(container, podSet, program);
@@ -139,6 +152,44 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a server that downloads a large model again in each new pod: its cache is an emptyDir, or in the container. */
+function checkLostCache(loader: ModelLoader, container: Container, context: PodSetContext): boolean {
+  const { podSet, workload, document, crossReferences, report } = context;
+  const { model = '', program, weightsGiB } = loader;
+  if (kindOf(workload).staysUp !== true || document.template || !isWholePod(podSet, workload)) return false;
+  if ((weightsGiB ?? largeGiB) < largeGiB || crossReferences.mayBePatch() || isPrepared(container, podSet))
+    return false;
+  if (!/^[\w.-]+\/[\w.-]+$/.test(model)) return false;
+  const directory = modelDirectory(container, podSet, program);
+  const what = `${shorten(model.slice(model.indexOf('/') + 1), 40)}${weightsGiB === undefined ? '' : ` (${formatGiB(weightsGiB)} GiB)`}`;
+  const emptyDir = getIn(directory?.volume?.at, 'emptyDir');
+  if (directory !== undefined && emptyDir !== undefined) {
+    report({
+      severity: 'info',
+      message: `Volume ${shorten(directory.mount.name, 30)} ends with its pod: each new pod downloads ${what} again while its GPUs wait; a claim keeps it`,
+      span: keySpanOf(emptyDir),
+      oncePerFile: true,
+    });
+    return true;
+  }
+  if (directory !== undefined || mayStoreModels(container, podSet) || weightsGiB === undefined) return false;
+  report({
+    severity: 'info',
+    message: `No volume keeps ${what}: each restart downloads it again while its GPUs wait`,
+    span: keySpanOf(getIn(container.at, 'volumeMounts') ?? getIn(container.at, 'image') ?? container.at),
+    oncePerFile: true,
+  });
+  return true;
+}
+
+const largeGiB = 5;
+
+/** Whether another container, or a cache or a mirror near the pods, may bring the model. */
+function isPrepared(container: Container, { containers }: PodSet): boolean {
+  const others = containers.filter((one) => one !== container && one.volumeMounts.length > 0);
+  return others.length > 0 || container.env.some(({ name }) => /HF_ENDPOINT|OFFLINE|MODELSCOPE|PROXY/i.test(name));
+}
 
 /** Whether a server of Ollama's own image, which has no models, runs without any volume. */
 function keepsNothing(container: Container, workload: Workload): boolean {

@@ -6,7 +6,7 @@ import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { useOf } from '../model/process-input.ts';
 import { isValues } from '../model/values.ts';
-import { getIn, isIncomplete, keyOf, spanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { tableOf } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
@@ -97,7 +97,7 @@ export default defineRule({
     if (service === undefined) return;
     report({
       message: `${titleOf(program)} has no readinessProbe: Service ${shorten(service.name, 30)} sends it requests while it loads its model, and a rollout stops the old pod too soon`,
-      span: spanOf(getIn(container.at, 'name') ?? container.image.at),
+      span: keySpanOf(getIn(container.at, 'ports') ?? getIn(container.at, 'name') ?? container.image.at),
       oncePerFile: true,
     });
   },
