@@ -20,6 +20,7 @@ export const planters: Planters = {
   'rdma-missing': rdmaMissing,
   'read-only-root': readOnlyRoot,
   'rwo-many-replicas': rwoManyReplicas,
+  'server-exposed': serverExposed,
   'server-port': serverPort,
   'service-selector': serviceSelector,
   'serving-unbatched': servingUnbatched,
@@ -58,6 +59,16 @@ function vllmServiceName(analysis: DocumentAnalysis): readonly Mistake[] {
       return [];
     const place = { path: [...pathOf(server.at), 'name'], part: 'value' } as const;
     return [{ name: 'links again', steps: [drop([...pod, 'enableServiceLinks'])], place }];
+  });
+}
+
+function serverExposed(analysis: DocumentAnalysis): readonly Mistake[] {
+  return manifestsOf(analysis).flatMap(({ manifest: { kind }, root }): readonly Mistake[] => {
+    const spec = getIn(root, 'spec');
+    const isOpen = asText(getIn(spec, 'type')) === 'LoadBalancer';
+    if (kind !== 'Service' || !isOpen || getIn(spec, 'loadBalancerSourceRanges') === undefined) return [];
+    const place = { path: ['spec', 'type'], part: 'value' } as const;
+    return [{ name: 'open to all', steps: [drop(['spec', 'loadBalancerSourceRanges'])], place }];
   });
 }
 

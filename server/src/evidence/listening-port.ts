@@ -9,6 +9,7 @@ import { asNumber, asText, type Cursor, getIn, isTemplated, isUnseen, items } fr
 import { mayHaveVariables, mayRunMore } from './launch.ts';
 import { probesOf } from './probes.ts';
 import { missingMetrics } from './served-metrics.ts';
+import { lacksKey } from './server-keys.ts';
 import { isAlone, soleServer } from './sole-server.ts';
 import { webUiOf } from './web-uis.ts';
 
@@ -191,7 +192,7 @@ export function listenerOf(workload: Workload): ServerFacts | null {
   const words = [...container.command, ...container.args].map(({ value }) => value);
   const hasPrefix = words.some((word) => /--(?:api-prefix|root-path|middleware|config)|\bROOT_PATH\b/.test(word));
   const lacksMetrics = missingMetrics(container) ?? null;
-  return { program: found.program, port: found.port, lacksMetrics, isProbed, hasPrefix };
+  return { program: found.program, port: found.port, lacksMetrics, isProbed, hasPrefix, lacksKey: lacksKey(container) };
 }
 
 /** Flags by which a server may listen on another port, or on none. */

@@ -98,7 +98,7 @@ export function* gpuBackends({ kind, root, namespace }: Manifest, references: Cr
 }
 
 /** The known server of the only GPU workload that has the labels, null if it is unknown; undefined without such a workload in the same file. */
-function gpuServer(
+export function gpuServer(
   namespace: string | null,
   labels: Table<string> | null,
   references: CrossReferences,

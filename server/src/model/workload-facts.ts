@@ -40,4 +40,6 @@ export interface ServerFacts {
   readonly isProbed: boolean;
   /** A flag may give all its paths a prefix. */
   readonly hasPrefix: boolean;
+  /** It certainly answers requests without a key. */
+  readonly lacksKey: boolean;
 }

@@ -164,6 +164,7 @@ import scriptNotExecutable from './script-not-executable.ts';
 import securityContextInvalid from './security-context-invalid.ts';
 import selectorConflict from './selector-conflict.ts';
 import selectorValue from './selector-value.ts';
+import serverExposed from './server-exposed.ts';
 import serverFlag from './server-flag.ts';
 import serverNotRunning from './server-not-running.ts';
 import serverPort from './server-port.ts';
@@ -376,6 +377,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['security-context-invalid', securityContextInvalid],
   ['selector-conflict', selectorConflict],
   ['selector-value', selectorValue],
+  ['server-exposed', serverExposed],
   ['server-flag', serverFlag],
   ['server-not-running', serverNotRunning],
   ['server-port', serverPort],
