@@ -1,15 +1,17 @@
-import { imageParts } from '../catalog/images.ts';
+import { imageParts, isPlainVllm } from '../catalog/images.ts';
 import { titleOf } from '../catalog/program-records.ts';
+import { readFlags } from '../command/flags.ts';
 import type { Container } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { type Cursor, getIn, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { mayHaveVariables } from './launch.ts';
 import { outdatedVariables } from './outdated-variables.ts';
 import { isBefore, isOllama, serverRelease } from './server-release.ts';
+import { soleServer } from './sole-server.ts';
 import { unreadByImage } from './unread-by-image.ts';
 import { listedOllamaModels, type UnreadByOllama, unreadByOllama } from './unread-ollama.ts';
 import { unreadVariables } from './unread-variables.ts';
@@ -61,7 +63,7 @@ export function unreadServerVariables(
   const outdated = outdatedVariables(container).map(
     ({ problem, at }): UnreadServerVariable => ({ severity: 'warning', message: problem, span: nameSpan(at) }),
   );
-  return [...ofOllama, ...folder, ...cache, ...ofImage, ...ofVllm, ...outdated];
+  return [...ofOllama, ...folder, ...cache, ...ofImage, ...ofVllm, ...outdated, ...portOfVllm(container)];
 }
 
 /** Names of models, or several folders, in the place of the one folder. */
@@ -74,6 +76,30 @@ function folderOfOllama(container: Container): readonly UnreadServerVariable[] {
       severity: 'warning',
       message: `OLLAMA_MODELS is the folder of the models, not ${what}: Ollama looks for them in ${shorten(listed.value, 40)}`,
       span: spanOf(listed.at),
+    },
+  ];
+}
+
+/**
+ * The variable for the connections between vLLM's own processes, with the port that its clients use.
+ * https://docs.vllm.ai/en/latest/configuration/env_vars/
+ */
+function portOfVllm(container: Container): readonly UnreadServerVariable[] {
+  const variable = container.env.find(({ name }) => name === 'VLLM_PORT');
+  const value = variable?.value?.value ?? '';
+  const server = soleServer(container);
+  if (variable === undefined || !/^\d{2,5}$/.test(value) || server?.program !== 'vllm') return [];
+  // The entrypoint of another image may read the variable.
+  if (server.byImage && !isPlainVllm(container.image?.value ?? '')) return [];
+  const flag = readFlags(server.command?.words ?? []).find(({ name }) => name === 'port')?.value;
+  const ports = items(getIn(container.at, 'ports')).map((one) => asText(getIn(one, 'containerPort')));
+  if (value !== (flag ?? '8000') && (flag !== undefined || !ports.includes(value))) return [];
+  const isOther = flag === undefined && value !== '8000';
+  return [
+    {
+      severity: isOther ? 'warning' : 'info',
+      message: `VLLM_PORT is for connections between vLLM's own processes, not for its API: ${isOther ? 'without --port, that listens on 8000' : 'the port of clients is --port'}`,
+      span: nameSpan(variable.at),
     },
   ];
 }

@@ -47,7 +47,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * misspelled, are those of another server, or are options of `docker run` (`--shm-size`), which belong before the image. The images of Triton and SGLang run their arguments
  * as a command, so flags alone are not a program; those of other servers start the server, which gets a shell in `args` as an argument. A switch takes no value:
  * `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a variable such as `MAX_MODEL_LEN` it starts, but uses its default (severity warning),
- * and so does Ollama with `OLLAMA_NUM_CTX`. Some need another one: vLLM's `--enable-auto-tool-choice` a parser (and without it, a parser does nothing: severity warning),
+ * and so does Ollama with `OLLAMA_NUM_CTX`. `VLLM_PORT` is for connections between vLLM's own processes, not for its API. Some need another one: vLLM's `--enable-auto-tool-choice` a parser (and without it, a parser does nothing: severity warning),
  * llama.cpp's `--cache-type-v q8_0` flash attention, Triton's `--load-model` the control mode explicit. Newer releases of vLLM have no `--swap-space` or
  * `--disable-log-requests`, and newer builds of llama.cpp need a value after `--flash-attn` (severity warning if the tag of the image is mutable, as for names of formats and
  * parsers). Some need another model: parallel experts a mixture of experts, and a parser of tool calls the family for which it is made. Limits of Text Generation Inference
