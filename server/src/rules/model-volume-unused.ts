@@ -83,12 +83,12 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * For models that are paths; if a command, a variable, a script or another container uses the volume; for volumes that end with the pod or whose
  * name and path indicate another purpose; for several such volumes; if the container runs as another user than root, except for volumes below /root; and
-<<<<<<< HEAD
  * for shell commands. A cache below /root in an image of another user (Ray, Jupyter) is information, and so is Ollama without any volume, in Deployments
  * and StatefulSets. The severity is info if the size of the model is unknown, and for volumes below /.cache, which is a home on OpenShift.
-=======
- * for shell commands. Ollama without any volume, and the cache of a server in an emptyDir or in the container, are information, in Deployments and StatefulSets; the cache if the model has 5 GiB or more (or, in an emptyDir, an unknown size), no other container with volumes, mirror or proxy may bring it, and the project has no kustomizations, once per file. The severity is info if the size of the model is unknown, and for volumes below /.cache, which is a home on OpenShift.
->>>>>>> a56367db (Say that a cache ends with its pod, with the size that is downloaded again)
+ *
+ * The cache of a server in an emptyDir or in the container is information, once per file, in Deployments and StatefulSets: if the model has 5 GiB or
+ * more (or, in an emptyDir, an unknown size), the server is not NIM, no mirror, proxy or other container with volumes may bring it, and the project has
+ * no kustomizations.
  *
  * ## Sources
  *
@@ -157,7 +157,8 @@ export default defineRule({
 function checkLostCache(loader: ModelLoader, container: Container, context: PodSetContext): boolean {
   const { podSet, workload, document, crossReferences, report } = context;
   const { model = '', program, weightsGiB } = loader;
-  if (kindOf(workload).staysUp !== true || document.template || !isWholePod(podSet, workload)) return false;
+  if (program === 'nim' || kindOf(workload).staysUp !== true || document.template || !isWholePod(podSet, workload))
+    return false;
   if ((weightsGiB ?? largeGiB) < largeGiB || crossReferences.mayBePatch() || isPrepared(container, podSet))
     return false;
   if (!/^[\w.-]+\/[\w.-]+$/.test(model)) return false;
