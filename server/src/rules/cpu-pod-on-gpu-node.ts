@@ -10,7 +10,7 @@ import { namesAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { entries, getIn, isIncomplete, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { entries, getIn, isIncomplete, isUnseen, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { removeItem, removeKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -22,6 +22,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * The selector puts the pod on a GPU node, where it takes CPU and memory that GPU pods need, and an autoscaler may start such a node for it.
  * The pod gets no GPU: containers receive devices only through `limits`.
+ *
+ * In a job of several roles, a toleration on the role without GPUs is information if the role with GPUs has neither tolerations nor selectors.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -79,7 +81,10 @@ export default defineRule({
     const { workload } = context;
     if (workload.partial && !hasAllContainers(workload)) return;
     if (workload.role === 'infrastructure' || workload.role === 'definition') return;
-    if (requestsAny(workload)) return;
+    if (requestsAny(workload)) {
+      checkOtherRole(podSet, context);
+      return;
+    }
     // What runs on every GPU node serves the node.
     if (workload.kind === 'DaemonSet') return;
     if (getsDevicesOtherwise(podSet, workload) || mayUseAll(podSet) || servesNode(podSet)) return;
@@ -103,6 +108,26 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a toleration of GPU nodes in the role of a job that requests no GPU, if the role that requests them does not have it. */
+function checkOtherRole(podSet: PodSet, { workload, report }: PodSetContext): void {
+  const { podSets, partial } = workload;
+  if (podSets.length < 2 || partial || podSet.accelerators.length > 0 || getsDevicesOtherwise(podSet, workload)) return;
+  const toleration = podSet.tolerations.find(({ key }) => /^(?:nvidia|amd)\.com\/gpu$/.test(key?.value ?? ''));
+  const key = toleration?.key;
+  if (key === undefined || isIncomplete(podSet.pod) || mayRequestUnseen(podSet)) return;
+  const users = podSets.filter(({ accelerators }) => accelerators.length > 0);
+  const isBare = ({ pod, tolerations, selectors }: PodSet) =>
+    !isIncomplete(pod) && !isUnseen(getIn(pod, 'tolerations')) && tolerations.length + selectors.length === 0;
+  const [user] = users;
+  if (user === undefined || !users.every(isBare)) return;
+  report({
+    severity: 'info',
+    topic: 'toleration',
+    message: `${shorten(podSet.name, 24)} tolerates ${key.value} but requests no GPU, and ${shorten(user.name, 24)}, which does, has no toleration: it stays Pending if the nodes have the taint`,
+    span: keySpanOf(getIn(podSet.pod, 'tolerations') ?? key.at),
+  });
+}
 
 /** Whether values of the common library have a request next to the containers, where no container gets it. */
 function requestsNextToContainers({ manifest: { root }, partial }: Workload): boolean {
