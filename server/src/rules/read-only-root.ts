@@ -1,4 +1,4 @@
-import { unmountedDownloads } from '../evidence/model-volume.ts';
+import { mountAbove, unmountedDownloads } from '../evidence/model-volume.ts';
 import { knowsUser, otherUser, runsAsRoot, userSetting } from '../evidence/root-images.ts';
 import { isAlone, runsAsWritten, soleServer } from '../evidence/sole-server.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
@@ -7,6 +7,7 @@ import { isListedContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asBoolean, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type Report } from './rule.ts';
 
 /**
@@ -21,6 +22,9 @@ import { defineRule, type Report } from './rule.ts';
  *
  * The image of vLLM has only the users root and `vllm` (2000). The home of any other user, such as `runAsUser: 1000`, is `/`, where only root can create the
  * folder `.cache`. PyTorch also stops if such a user has no name: `USER` states one.
+ *
+ * The same applies to `HF_HOME` on a read-only mount if the model brings its own code (`--trust-remote-code`): the code is copied to
+ * `HF_HOME/modules` (information, because it may already be there).
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -72,6 +76,7 @@ import { defineRule, type Report } from './rule.ts';
  *
  * - [Python: tempfile.gettempdir](https://docs.python.org/3/library/tempfile.html#tempfile.gettempdir)
  * - [ai-dynamo/dynamo#12457](https://github.com/ai-dynamo/dynamo/pull/12457)
+ * - [vllm-project/vllm#871: the cache of modules](https://github.com/vllm-project/vllm/pull/871)
  * - [vllm-project/vllm#10185](https://github.com/vllm-project/vllm/issues/10185)
  * - [vLLM: environment variables](https://docs.vllm.ai/en/latest/configuration/env_vars.html)
  * - [Kubernetes: security context](https://kubernetes.io/docs/tasks/configure-pod-container/security-context/)
@@ -84,6 +89,7 @@ export default defineRule({
     if (container.type !== 'app' || !requestsAccelerators(container) || !isAlone(container, podSet, workload)) return;
     if (setting === undefined || asBoolean(setting) !== true) {
       if (!isTemplated(setting)) checkHomeless(container, podSet, workload, report);
+      checkModules(container, workload, report);
       return;
     }
     const program = soleServer(container)?.program ?? '';
@@ -128,6 +134,28 @@ function checkHomeless(
   report({
     message: `User ${user} has no home in the image, so vLLM downloads its model to /.cache, which only root can write: it does not start; set HOME and USER`,
     span: spanOf(setting),
+  });
+}
+
+/**
+ * Reports the cache of Hugging Face on a read-only mount, if the model brings code: Transformers copies that to the cache and imports it there.
+ * https://github.com/huggingface/transformers/blob/main/src/transformers/dynamic_module_utils.py
+ */
+function checkModules(container: Container, workload: Workload, report: (found: Report) => void): void {
+  const { env, command, args } = container;
+  const home = env.find(({ name }) => name === 'HF_HOME');
+  const path = home?.value?.value ?? '';
+  const program = soleServer(container)?.program ?? '';
+  if (home === undefined || !path.startsWith('/') || isTemplated(home.value?.at) || workload.partial) return;
+  if ((program !== 'vllm' && program !== 'sglang') || mayMountMore(container) || setsFolder(container)) return;
+  if (getIn(container.at, 'envFrom') !== undefined || env.some(({ name }) => name === 'HF_MODULES_CACHE')) return;
+  if (![...command, ...args].some(({ value }) => /(?:^|\s)--trust[-_]remote[-_]code(?:\s|$)/.test(value))) return;
+  const mount = mountAbove(path, container);
+  if (mount === undefined || asBoolean(getIn(mount.at, 'readOnly')) !== true) return;
+  report({
+    severity: 'info',
+    message: `HF_HOME is on the read-only mount ${shorten(mount.name, 30)}, where --trust-remote-code stores the code of the model: the server may stop; set HF_MODULES_CACHE`,
+    span: spanOf(home.value?.at ?? home.at),
   });
 }
 
