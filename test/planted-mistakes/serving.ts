@@ -63,10 +63,10 @@ function vllmServiceName(analysis: DocumentAnalysis): readonly Mistake[] {
 }
 
 function serverExposed(analysis: DocumentAnalysis): readonly Mistake[] {
-  return manifestsOf(analysis).flatMap(({ manifest: { kind }, root }): readonly Mistake[] => {
+  return manifestsOf(analysis, 'Service').flatMap(({ root }): readonly Mistake[] => {
     const spec = getIn(root, 'spec');
     const isOpen = asText(getIn(spec, 'type')) === 'LoadBalancer';
-    if (kind !== 'Service' || !isOpen || getIn(spec, 'loadBalancerSourceRanges') === undefined) return [];
+    if (!isOpen || getIn(spec, 'loadBalancerSourceRanges') === undefined) return [];
     const place = { path: ['spec', 'type'], part: 'value' } as const;
     return [{ name: 'open to all', steps: [drop(['spec', 'loadBalancerSourceRanges'])], place }];
   });
