@@ -92,7 +92,7 @@ spec:
     const { folder } = repository({ 'chat.yaml': one });
     const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
     expect(stdout).toContain('$6.88/h per node');
-    expect(stdout).toMatch(/^1 workload: price unknown$/m);
+    expect(stdout).toMatch(/^1 workload: price per node$/m);
   });
 
   test('node pools are listed and not counted', async () => {
