@@ -66,7 +66,8 @@ import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If a bound is missing or templated, for a disabled direction of targets without GPUs or in other projects, for a maximum of 0 in KServe, which means no maximum, and for that of a paused ScaledObject.
+ * If a bound is missing or templated, for a disabled direction of targets without GPUs or in other projects, for a maximum of 0 in KServe, which means
+ * no maximum, and for that of a paused ScaledObject.
  *
  * ## Sources
  *

@@ -70,9 +70,9 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * With a startup probe, because a pod is not ready before that has succeeded. For servers other than those of models, next to other containers, with lifecycle hooks and readiness gates, if the
- * Service is in another file or has no cluster IP, for patches, templates and definitions, and for operators that add probes, such as KServe, KubeRay and
- * the NIM operator. It is reported once per file.
+ * With a startup probe, because a pod is not ready before that has succeeded. For servers other than those of models, next to other containers, with
+ * lifecycle hooks and readiness gates, if the Service is in another file or has no cluster IP, for patches, templates and definitions, and for operators
+ * that add probes, such as KServe, KubeRay and the NIM operator. It is reported once per file.
  *
  * ## Sources
  *

@@ -44,7 +44,8 @@ import { type DocumentContext, defineRule, type Report } from './rule.ts';
  *
  * The plugin reads its configuration at startup. It stops if time slicing and MPS are combined, if a resource has fewer than two
  * replicas or none, or if a resource cannot be shared. The node then offers no GPUs at all. It also stops if the ConfigMap lacks the
- * operator's default config, or if nothing creates the ConfigMap. A default without the name of a ConfigMap has no effect. It ignores fields that it does not know, including a method that is not under
+ * operator's default config, or if nothing creates the ConfigMap. A default without the name of a ConfigMap has no effect. It ignores fields that it
+ * does not know, including a method that is not under
  * `sharing`. It
  * also ignores `rename` and `devices` of a resource: all GPUs of a node are shared under one name. It takes the configuration from a file (`CONFIG_FILE`), so a
  * ConfigMap in `envFrom` has no effect.
