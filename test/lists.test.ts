@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Analysis, type FileAnalysis } from '../server/src/analysis.ts';
 import { estimateCost } from '../server/src/cost/estimate.ts';
+import { shownFindings } from '../server/src/features/shown-findings.ts';
 import { parseDocument, splitDocuments, splitObjects } from '../server/src/yaml/parse.ts';
 import { shiftSpan } from '../server/src/yaml/span.ts';
 
@@ -107,21 +108,19 @@ function tell(text: string) {
   const file: FileAnalysis = new Analysis({ strict: true }).setFile('file:///list.yaml', text);
   return {
     parse: file.parse,
-    findings: file.documents.flatMap(({ base, findings }) =>
-      findings.map(({ rule, severity, message, span, saving, fixes }) => ({
-        rule,
-        severity,
-        message,
-        saving,
-        span: shiftSpan(span, base),
-        fixes: fixes.map(({ title, safe, edits }) => ({
-          title,
-          safe,
-          // An inserted list is indented as its neighbours are, and those may stand in another item.
-          edits: edits.map(({ span, newText }) => [shiftSpan(span, base), newText.replaceAll(/\n +/g, '\n')]),
-        })),
+    findings: shownFindings(file).map(({ base, finding: { rule, severity, message, span, saving, fixes } }) => ({
+      rule,
+      severity,
+      message,
+      saving,
+      span: shiftSpan(span, base),
+      fixes: fixes.map(({ title, safe, edits }) => ({
+        title,
+        safe,
+        // An inserted list is indented as its neighbours are, and those may stand in another item.
+        edits: edits.map(({ span, newText }) => [shiftSpan(span, base), newText.replaceAll(/\n +/g, '\n')]),
       })),
-    ),
+    })),
     // Objects that have nothing to do with accelerators are not looked at where they stand alone.
     workloads: file.documents.flatMap(({ workloads }) =>
       workloads

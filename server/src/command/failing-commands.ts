@@ -76,11 +76,20 @@ function askingCommands(commands: readonly SimpleCommand[]): FailingCommand[] {
       command.after === '|' ||
       command.heredoc !== undefined ||
       command.words.some(({ text, dynamic }) => dynamic || answers.test(text) || text.includes('<'));
-    return word === undefined || isOther || isAnswered || isTried(commands[index + 1])
+    return word === undefined || isOther || isAnswered || addsOnlyNamed(command, word) || isTried(commands[index + 1])
       ? []
       : [{ command, reason: 'asks' as const, word }];
   });
 }
+
+/** Whether apt-get installs nothing but what is named, so that it does not ask. */
+function addsOnlyNamed({ words }: SimpleCommand, task: Word): boolean {
+  const packages = words.slice(words.indexOf(task) + 1).filter(({ text }) => !text.startsWith('-'));
+  return task.text === 'install' && packages.length > 0 && packages.every(({ text }) => selfContained.has(text));
+}
+
+/** Packages that depend on and recommend nothing that the images of Debian and Ubuntu lack. https://packages.debian.org/bookworm/unzip */
+const selfContained = wordSet('less make patch pv sudo time tree unzip');
 
 /** New repositories, and scripts of other projects, which may do the same. */
 const mayFetchLists = either(/update|add-apt-repository|sources\.list/, /\|\s*(?:sudo\s+)?(?:ba)?sh\b|\.sh\b|setup/);
