@@ -72,7 +72,11 @@ export function unusedModelVolume(
   if (path === undefined) return undefined;
   const { volumeMounts } = container;
   const names = [getIn(podSet.pod, 'volumes'), getIn(container.at, 'volumeMounts')].flatMap(items);
-  const isOpen = isUnseen(getIn(podSet.pod, 'volumes')) || names.some((one) => isTemplated(getIn(one, 'name')));
+  // A variable may name the place.
+  const isOpen =
+    isUnseen(getIn(podSet.pod, 'volumes')) ||
+    isUnseen(getIn(container.at, 'env')) ||
+    names.some((one) => isTemplated(getIn(one, 'name')));
   if (isOpen) return undefined;
   const [mount, ...others] = volumeMounts.filter(
     (one) =>
