@@ -3,7 +3,7 @@ import { type GpuModel, gpus, sliceGiB, usableCardGiB } from '../catalog/index.t
 import { wordSet } from '../catalog/word-patterns.ts';
 import { findSharding, findSingleDevice } from '../command/parallelism.ts';
 import { type MigOption, migOptions } from '../cost/mig-options.ts';
-import { formatGiB, formatHourly } from '../cost/money.ts';
+import { formatGiB, formatHourly, formatNumber } from '../cost/money.ts';
 import { partSaving } from '../cost/savings.ts';
 import { endsByChart, mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
 import { spansPods } from '../evidence/gpu-assignment.ts';
@@ -87,8 +87,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For unknown models, except those of Whisper servers, which are all small; for formats of unknown size; on unknown GPUs and with several pods,
- * unless the model is tiny; for servers that are sized for many requests (`--max-num-seqs` and the like) or already use less memory than usual;
- * for jobs that end; with other processes next to the server; in templates; if a file, a runtime or a variable may add settings that are not
+ * unless the model is tiny; for servers that are sized for many requests (`--max-num-seqs` and the like) or use less memory than usual, but more than
+ * 40% of a GPU that is not known to be shared; for jobs that end; with other processes next to the server; in templates; if a file, a runtime or a variable may add settings that are not
  * read; for groups of pods; for `latency-critical` ones; and for GPUs that are already shared. Several GPUs are reported only if the model
  * needs less than a tenth of their memory, because a model is also split to answer faster, and only if the server uses them. `headroom` in the
  * config is the share of memory to keep free (default 0.1).
@@ -189,13 +189,24 @@ function isSmallServer({ image, command, args, env }: Container): boolean {
 /** https://github.com/speaches-ai/speaches https://github.com/ahmetoner/whisper-asr-webservice */
 const publishedServers = wordSet('speaches faster-whisper faster-whisper-server openai-whisper-asr-webservice');
 
-/** A tiny model on each GPU of a replicated or scaled service, or on one of an unknown model. */
+/** A server that reserves so little of a whole GPU would run on the smaller half of it. */
+const littleFraction = 0.4;
+
+/** A small reservation, or a tiny model on each GPU of a replicated or scaled service, or on one of an unknown model. */
 function reportTinyModel(container: Container, context: PodSetContext): void {
   const { workload, podSet, report } = context;
   const [request, ...others] = knownRequests(container);
   if (mayBeCompleted(workload) || isExempt(workload) || !keepsRunning(context) || others.length > 0) return;
   if (request?.resource !== 'nvidia.com/gpu' || wholeGpus(container, podSet) !== 1) return;
   const { model: served } = servedModel(container, workload);
+  const fraction = served?.fraction ?? 1;
+  if (fraction > 0 && fraction <= littleFraction) {
+    report({
+      message: `The server uses ${formatNumber(fraction * 100)}% of its GPU's memory, and no other pod the rest unless nodes share GPUs: request part of a GPU, or raise the fraction`,
+      span: requestSpan([request], container),
+    });
+    return;
+  }
   const inPod = acceleratorByName(podSet.accelerators, request.resource);
   const gpu = gpus.get(inPod?.model ?? '');
   const memory = gpu === undefined ? null : usableCardGiB(gpu);
