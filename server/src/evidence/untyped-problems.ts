@@ -3,7 +3,7 @@ import { wordSet } from '../catalog/word-patterns.ts';
 import { isValues } from '../model/values.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
 import { entries, getIn, keyOf } from '../yaml/cursor.ts';
-import { isCertain, meantField, sameNamed } from './api-names.ts';
+import { sameNamed, similarField } from './api-names.ts';
 import { type ApiHolder, type ApiProblem, concernsAccelerators, problemsBelow } from './api-problems.ts';
 
 /** A mistake in a pod: a field that stands for another one beyond doubt, or a value that no API server accepts. */
@@ -35,9 +35,9 @@ export function untypedProblems({ pod, containers }: PodSet, workload: Workload)
     ...inContainers.flatMap((problem): readonly UntypedProblem[] => {
       const { what } = problem;
       if (what === 'not-in-enum' || what === 'not-a-quantity') return [{ problem, name: undefined }];
-      const meant = what === 'unknown-field' ? meantField(problem) : undefined;
-      const isName = meant?.as === 'name' && meant.certain && isCertain(problem, meant);
-      return isName ? [{ problem, name: meant.name }] : [];
+      // What a field holds proves nothing: Tekton's computeResources and workspaces look like fields of Kubernetes.
+      const meant = what === 'unknown-field' ? similarField(problem.holder, problem.field) : undefined;
+      return meant === undefined ? [] : [{ problem, name: meant.name }];
     }),
   ];
 }
