@@ -38,7 +38,7 @@ function formIn({ name, value }: Variable, byName: ReadonlyMap<string, Variable>
   // https://github.com/huggingface/huggingface_hub/blob/03333b689b5a/src/huggingface_hub/constants.py
   if (/^HF_/.test(name)) return undefined;
   const text = value.value;
-  if (/^(?:\$\([a-z][^()]*\)|`[a-z][^`]*`)$/.test(text))
+  if (/^(?:\$\([a-z][^()]*\)|`[a-z][^`]*`)$/.test(text) && !ofTekton.test(text))
     return { means: 'command', name, value, written: text, start: 0 };
   // Other text with spaces may be a script.
   const isArguments = /^--?[a-z]/.test(text) && !/(?:^|\s)(?:-c|--command|awk|sed|python3?|bash|sh)\s/.test(text);
@@ -59,6 +59,9 @@ function formIn({ name, value }: Variable, byName: ReadonlyMap<string, Variable>
   }
   return undefined;
 }
+
+/** What Tekton replaces in all fields of a step. https://tekton.dev/docs/pipelines/variables/ */
+const ofTekton = /^\$\((?:params|context|tasks|steps|step|results|workspaces|credentials|tt\.params)[.[]/;
 
 const variable = /(?<![$\\])\$(?:([A-Z_][A-Z0-9_]*)|\{([A-Z_][A-Z0-9_]*)\})/g;
 
