@@ -79,3 +79,35 @@ test.each([
 ])('with %s the base is judged as it is', async (_, files) => {
   expect(await missingIn(files)).toContain('cpu-pod-on-gpu-node');
 });
+
+test('a Ray cluster whose overlay adds the GPUs has them', async () => {
+  const pod = (name: string) =>
+    `{spec: {containers: [{name: ${name}, image: "rayproject/ray:2.46.0-gpu", resources: {limits: {cpu: 4}}}]}}`;
+  const cluster = `apiVersion: ray.io/v1
+kind: RayService
+metadata: {name: chat}
+spec:
+  serveConfigV2: |
+    applications:
+      - import_path: chat:app
+        deployments: [{name: model, ray_actor_options: {num_gpus: 1}}]
+  rayClusterConfig:
+    headGroupSpec: {rayStartParams: {}, template: ${pod('head')}}
+    workerGroupSpecs: [{groupName: gpu, replicas: 1, minReplicas: 1, maxReplicas: 1, rayStartParams: {}, template: ${pod('worker')}}]
+`;
+  const add = `- op: add
+  path: /spec/rayClusterConfig/workerGroupSpecs/0/template/spec/containers/0/resources/limits/nvidia.com~1gpu
+  value: 1
+`;
+  const rulesOf = async (overlay: string) => {
+    const files = {
+      'base/kustomization.yaml': 'resources: [ray.yaml]\n',
+      'base/ray.yaml': cluster,
+      'prod/kustomization.yaml': overlay,
+    };
+    const { documents } = await kustomizeProject(files).fileAt('base/ray.yaml');
+    return documents.flatMap(({ findings }) => findings.map(({ rule }) => rule));
+  };
+  expect(await rulesOf('resources: [../base]\n')).toContain('ray-gpus-missing');
+  expect(await rulesOf(inline(add, 'target: {kind: RayService}\n    '))).not.toContain('ray-gpus-missing');
+});

@@ -2,6 +2,7 @@ import { readFlags } from '../command/flags.ts';
 import { allCommands, readScript } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
+import { getsDevicesFromOverlay } from '../evidence/overlays.ts';
 import {
   leastReplicas,
   requestedGpus,
@@ -105,7 +106,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * If the GPUs of a pod are unknown, shares or from elsewhere (claims, slices, a runtime class, privileged pods), for deployments with placement
- * groups, and for jobs that run on another cluster.
+ * groups, if a kustomize overlay adds accelerators, and for jobs that run on another cluster.
  *
  * ## Sources
  *
@@ -121,7 +122,7 @@ export default defineRule({
     const { manifest, byShape, partial } = workload;
     if (byShape || partial || document.template || kindOf(workload).rayCluster === undefined) return;
     const has = gpusOfCluster(workload);
-    if (has === undefined) return;
+    if (has === undefined || getsDevicesFromOverlay(workload, crossReferences)) return;
     const spec = getIn(manifest.root, 'spec');
     const entrypoint = getIn(spec, 'entrypointNumGpus');
     for (const { at, gpus } of requestedGpus(entrypoint)) {
