@@ -186,6 +186,8 @@ test('the moving image of a base that gets GPUs is reported where it gets them',
     'Image tag latest is mutable: a new pod can run a different build (with server.yaml)',
   ]);
   expect(await messages('registry.example/serve:1.2')).toEqual([]);
+  // The base has this finding itself: its image is known to use GPUs.
+  expect(await messages('vllm/vllm-openai:latest')).not.toContainEqual(expect.stringMatching(/latest/));
 });
 
 test('what a JSON patch causes in the rest is reported at its value', async () => {

@@ -110,16 +110,15 @@ function withFindingsOf(
     if (made === undefined) return nothing;
     const whole = { ...document, root: made };
     const lowered = lowerDocument(whole, settings.options, crossReferences);
-    if (!lowered.workloads.some(namesAccelerators)) return nothing;
     const { findings } = runRules({ ...settings, document: whole, ...lowered, crossReferences });
     return { ...lowered, findings: findings.filter((one) => isLoud(one) || one.topic === 'image-pin') };
   };
   const known = new Set(alone.flatMap((one) => [placeOf(one), problemOf(one)]));
   const found = all.slice(0, maxObjects).flatMap((merge): readonly Finding[] => {
     const after = judged(merge.after);
-    if (after.findings.length === 0) return [];
+    if (after.findings.length === 0 || !after.workloads.some(namesAccelerators)) return [];
     const before = judged(external(merge.before));
-    const moved = inPatch(after, before.workloads.length > 0, isOwn);
+    const moved = inPatch(after, before.workloads.some(namesAccelerators), isOwn);
     const already = new Set(before.findings.map(problemOf));
     // Comments in the patch and annotations of the object are about its new place.
     return applySuppressions(document, after.manifests, moved)
