@@ -89,6 +89,8 @@ function portOfVllm(container: Container): readonly UnreadServerVariable[] {
   const value = variable?.value?.value ?? '';
   const server = soleServer(container);
   if (variable === undefined || !/^\d{2,5}$/.test(value) || server?.program !== 'vllm') return [];
+  // A command may take its port from it, as in `--port $VLLM_PORT`.
+  if ([...container.command, ...container.args].some((one) => /\$[({]?VLLM_PORT\b/.test(one.value))) return [];
   // The entrypoint of another image may read the variable.
   if (server.byImage && !isPlainVllm(container.image?.value ?? '')) return [];
   const flag = readFlags(server.command?.words ?? []).find(({ name }) => name === 'port')?.value;
