@@ -87,7 +87,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * and StatefulSets. The severity is info if the size of the model is unknown, and for volumes below /.cache, which is a home on OpenShift.
  *
  * The cache of a server in an emptyDir or in the container is information, once per file, in Deployments and StatefulSets: if the model has 5 GiB or
- * more (or, in an emptyDir, an unknown size), the server is not NIM, no mirror, proxy or other container with volumes may bring it, and the project has
+ * more (or, in an emptyDir, an unknown size), the server is not NIM, its image is published by its maker (or the cache is an emptyDir), no mirror, proxy or other container with volumes may bring it, and the project has
  * no kustomizations.
  *
  * ## Sources
@@ -174,7 +174,9 @@ function checkLostCache(loader: ModelLoader, container: Container, context: PodS
     });
     return true;
   }
-  if (directory !== undefined || mayStoreModels(container, podSet) || weightsGiB === undefined) return false;
+  // An own image may have the model.
+  if (directory !== undefined || mayStoreModels(container, podSet) || !runsAsRoot(container)) return false;
+  if (weightsGiB === undefined) return false;
   report({
     severity: 'info',
     message: `No volume keeps ${what}: each restart downloads it again while its GPUs wait`,
