@@ -19,6 +19,7 @@ export function amongObjects(
   const { crossReferences: inside } = lookupsOf(workspaceOf(chart)(config), uri, () => context);
   return withAnswers(outside, {
     resolvesNames: (...asked) => inside.resolvesNames(...asked),
+    limitsClients: (...asked) => inside.limitsClients(...asked),
     budgetsOf: (...asked) => inside.budgetsOf(...asked),
     configMap: (...asked) => inside.configMap(...asked),
     scalersOf: (...asked) => inside.scalersOf(...asked),

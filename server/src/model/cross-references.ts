@@ -5,10 +5,28 @@ import type { CloudSign } from './cloud-sign.ts';
 import type { DataKeys } from './data-keys.ts';
 import type { NodePool, NodeTaint, Tolerated } from './node-pool.ts';
 import type { NodeTerm } from './node-terms.ts';
-import type { BudgetFacts, Demand, Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
+import type {
+  BudgetFacts,
+  Demand,
+  LimitFacts,
+  QuotaFacts,
+  Referenced,
+  ScalerFacts,
+  ServiceFacts,
+  VolumeClaimFacts,
+} from './referenced.ts';
 import type { Manifest } from './workload.ts';
 
-export type { BudgetFacts, Demand, Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
+export type {
+  BudgetFacts,
+  Demand,
+  LimitFacts,
+  QuotaFacts,
+  Referenced,
+  ScalerFacts,
+  ServiceFacts,
+  VolumeClaimFacts,
+} from './referenced.ts';
 
 import type { LlmConfigFacts, PodsFacts, ReferencedDevice, StepFacts, TrainingFacts } from './referenced-pods.ts';
 import type { WorkloadFacts } from './workload-facts.ts';
@@ -59,6 +77,8 @@ export interface CrossReferences {
   otherAutoscaler(kind: string, namespace: string | null, target: string, own: string): string | undefined;
   /** Whether a NetworkPolicy in a namespace may let pods with these labels ask a name server. */
   resolvesNames(namespace: string | null, labels: Table<string>): boolean;
+  /** Whether the network policies of a namespace, or of a network plugin, may decide who reaches its pods. */
+  limitsClients(namespace: string | null): boolean;
   /** The PodDisruptionBudgets in a namespace that select pods with these labels. */
   budgetsOf(namespace: string | null, labels: Table<string>): readonly Referenced<BudgetFacts>[];
   /** The Deployments and StatefulSets in a namespace whose pods have these labels. */
@@ -254,27 +274,6 @@ export interface InNamespace<T> {
   readonly facts: T;
 }
 
-/** What a LimitRange says about containers and pods. */
-export interface LimitFacts {
-  /** The resources that it gives to every container. */
-  readonly names: readonly string[];
-  readonly bounds: readonly ResourceBound[];
-}
-
-/** A bound that a LimitRange sets for one resource. */
-export interface ResourceBound {
-  readonly type: 'Container' | 'Pod';
-  readonly bound: 'max' | 'min' | 'maxLimitRequestRatio';
-  readonly resource: string;
-  readonly text: string;
-  readonly value: number;
-}
-
-/** Resource names with their limits. */
-export interface QuotaFacts {
-  readonly hard: Table<number>;
-}
-
 /** What a ClusterQueue offers. */
 export interface QueueFacts {
   /** null if a template may add more. */
@@ -312,6 +311,7 @@ export const noCrossReferences: CrossReferences = {
   scalersOf: () => [],
   otherAutoscaler: () => undefined,
   resolvesNames: () => false,
+  limitsClients: () => true,
   budgetsOf: () => [],
   keptRunning: () => [],
   workload: () => undefined,

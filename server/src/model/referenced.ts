@@ -77,6 +77,8 @@ export interface ServiceFacts {
   readonly scraped: string | null;
   /** As written, or the default ClusterIP; null if it is unknown or if its annotations set how a load balancer reaches it. */
   readonly type: string | null;
+  /** It sends requests only to pods that are ready. */
+  readonly waits: boolean;
   /** Its annotations set the health check of the load balancer behind an Ingress, or may. */
   readonly hasHealthCheck: boolean;
 }
@@ -100,4 +102,25 @@ export interface Demand {
   readonly kind: string;
   readonly name: string;
   readonly count: number;
+}
+
+/** What a LimitRange says about containers and pods. */
+export interface LimitFacts {
+  /** The resources that it gives to every container. */
+  readonly names: readonly string[];
+  readonly bounds: readonly ResourceBound[];
+}
+
+/** A bound that a LimitRange sets for one resource. */
+export interface ResourceBound {
+  readonly type: 'Container' | 'Pod';
+  readonly bound: 'max' | 'min' | 'maxLimitRequestRatio';
+  readonly resource: string;
+  readonly text: string;
+  readonly value: number;
+}
+
+/** Resource names with their limits. */
+export interface QuotaFacts {
+  readonly hard: Table<number>;
 }

@@ -6,6 +6,7 @@ import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { useOf } from '../model/process-input.ts';
 import { isValues } from '../model/values.ts';
+import type { Container } from '../model/workload.ts';
 import { getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { tableOf } from '../yaml/table.ts';
@@ -71,8 +72,9 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * With a startup probe, because a pod is not ready before that has succeeded. For servers other than those of models, next to other containers, with
- * lifecycle hooks and readiness gates, if the Service is in another file or has no cluster IP, for patches, templates and definitions, and for operators
- * that add probes, such as KServe, KubeRay and the NIM operator. It is reported once per file.
+ * lifecycle hooks and readiness gates, if the Service is in another file, has no cluster IP or publishes addresses that are not ready, for Triton with
+ * explicit model control, for patches, templates and definitions, and for operators that add probes, such as KServe, KubeRay and the NIM operator. It is
+ * reported once per file.
  *
  * ## Sources
  *
@@ -91,9 +93,10 @@ export default defineRule({
     if (isProbed || isIncomplete(container.at) || getIn(podSet.pod, 'readinessGates') !== undefined) return;
     const program = soleServer(container)?.program ?? useOf(container).program;
     if (program === null || !loadsFirst.has(program) || !isAlone(container, podSet, workload)) return;
+    if (loadsOnDemand(container)) return;
     const labels = podSet.labels.map(({ value, at }): [string, string] => [keyOf(at), value]);
     const services = labels.length === 0 ? [] : crossReferences.servicesOf(workload.namespace, tableOf(labels));
-    const service = services.find(({ file, facts }) => file === null && facts.hasAddress);
+    const service = services.find(({ file, facts }) => file === null && facts.hasAddress && facts.waits);
     if (service === undefined) return;
     report({
       message: `${titleOf(program)} has no readinessProbe: Service ${shorten(service.name, 30)} sends it requests while it loads its model, and a rollout stops the old pod too soon`,
@@ -104,6 +107,11 @@ export default defineRule({
 });
 
 const probes = ['readinessProbe', 'startupProbe', 'lifecycle'];
+
+/** Whether Triton loads no models until a client asks for them. */
+function loadsOnDemand({ command, args }: Container): boolean {
+  return [...command, ...args].some(({ value }) => /--model-control-mode[=\s]explicit|^explicit$/.test(value));
+}
 
 /** Servers that listen only when their models are loaded. */
 const loadsFirst = wordSet(

@@ -70,7 +70,7 @@ import { defineRule } from './rule.ts';
  *
  * For servers in other files, next to other containers, and with variables, files or scripts that may set a key; for Services with source ranges, a
  * class or an address of their own, or with annotations of internal load balancers, of Tailscale and of balancers in private networks (MetalLB, Cilium,
- * kube-vip); for NodePorts, and for each Ingress except those of AWS with the scheme internet-facing and no sign of a login.
+ * kube-vip); if the project has network policies for the namespace; for NodePorts, and for each Ingress except those of AWS with the scheme internet-facing and no sign of a login.
  *
  * ## Sources
  *
@@ -91,7 +91,7 @@ export default defineRule({
         : kind === 'Ingress'
           ? ofIngress(manifest, crossReferences)
           : undefined;
-    if (found === undefined) return;
+    if (found === undefined || crossReferences.limitsClients(manifest.namespace)) return;
     const { program } = found.server;
     const [lack, advice] = program === 'ollama' ? ['which has no', ''] : ['without an', 'a key or '];
     report({

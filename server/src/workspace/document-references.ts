@@ -27,6 +27,7 @@ import {
   budgetsOf,
   inNamespace,
   keptRunning,
+  limitsClients,
   limitsIn,
   policyKinds,
   resolvesNames,
@@ -120,6 +121,9 @@ const answers: CrossReferences & ThisType<CrossReferences & Asked> = {
     return this.asks.read(policyKinds, ['resolvesNames', namespace, JSON.stringify(labels)], () =>
       resolvesNames(this.asks.scope, namespace, labels),
     );
+  },
+  limitsClients(namespace) {
+    return this.asks.read(policyKinds, ['limitsClients', namespace], () => limitsClients(this.asks.scope, namespace));
   },
   budgetsOf(namespace, labels) {
     return this.asks.read(['PodDisruptionBudget'], ['budgetsOf', namespace, JSON.stringify(labels)], () =>

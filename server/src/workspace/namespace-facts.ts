@@ -1,16 +1,10 @@
 import { cloudOfAnnotations } from '../model/cloud-signs.ts';
-import type {
-  LimitFacts,
-  QuotaFacts,
-  ResourceBound,
-  ServiceFacts,
-  VolumeClaimFacts,
-} from '../model/cross-references.ts';
+import type { LimitFacts, QuotaFacts, ServiceFacts, VolumeClaimFacts } from '../model/cross-references.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isListedContainer, lowerCount } from '../model/pod.ts';
 import { lowerQuantity } from '../model/quantity.ts';
-import type { ServicePort } from '../model/referenced.ts';
+import type { ResourceBound, ServicePort } from '../model/referenced.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
 import type { ContainerFacts } from '../model/workload-facts.ts';
@@ -133,6 +127,7 @@ export function serviceFacts(root: Cursor): ServiceFacts {
     labels: isOpen || entries(own).some(isTemplated) ? null : tableOf(ownLabels),
     scraped: scrapedPort(annotations),
     type: isUnknown || names.some((key) => key.endsWith('/target-type')) ? null : (asText(type) ?? 'ClusterIP'),
+    waits: getIn(spec, 'publishNotReadyAddresses') === undefined,
     hasHealthCheck:
       isIncomplete(annotations) || names.some((key) => key.endsWith('/backend-config') || /\/health-?check/.test(key)),
   };

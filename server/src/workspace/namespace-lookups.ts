@@ -40,7 +40,7 @@ export function budgetsOf(
 /** Policies of network plugins, which admit connections in addition. */
 const pluginPolicies = ['CiliumNetworkPolicy', 'CiliumClusterwideNetworkPolicy', 'GlobalNetworkPolicy'] as const;
 
-/** The kinds that may let pods ask a name server. */
+/** The kinds that may let pods ask a name server, or keep others from them. */
 export const policyKinds: readonly string[] = ['NetworkPolicy', ...pluginPolicies];
 
 /**
@@ -57,6 +57,12 @@ export function resolvesNames(scope: Scope, namespace: string | null, labels: Ta
       return facts !== null && Object.entries(facts.selects ?? {}).every(([key, value]) => labels[key] === value);
     });
   });
+}
+
+/** Whether the policies of a namespace, or of network plugins, may decide who reaches its pods. */
+export function limitsClients(scope: Scope, namespace: string | null): boolean {
+  const ofPlugins = pluginPolicies.some((kind) => scope.workspace.objects(kind, anyObject, '').countAbove(scope) > 0);
+  return ofPlugins || [namespace, null].some((where) => inNamespace(scope, 'NetworkPolicy', where).length > 0);
 }
 
 /** The labels by which most selectors find their pods. An index of each is made when it is first needed. */
