@@ -124,7 +124,7 @@ function checkOtherRole(podSet: PodSet, { workload, report }: PodSetContext): vo
   report({
     severity: 'info',
     topic: 'toleration',
-    message: `${shorten(podSet.name, 24)} tolerates ${key.value} but requests no GPU, and ${shorten(user.name, 24)}, which does, has no toleration: it stays Pending if the nodes have the taint`,
+    message: `${shorten(podSet.name, 18)} tolerates ${key.value} but requests no GPU; ${shorten(user.name, 18)}, which does, has none: it stays Pending unless the cluster adds one (GKE)`,
     span: keySpanOf(getIn(podSet.pod, 'tolerations') ?? key.at),
   });
 }
