@@ -69,7 +69,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For servers in other files, next to other containers, and with variables, files or scripts that may set a key; for Services with source ranges, a
- * class or an address of their own, or with annotations of internal load balancers, of Tailscale and of balancers in private networks (MetalLB, Cilium,
+ * class or an address of their own, or with annotations of internal load balancers, of private addresses, of Tailscale and of balancers in private networks (MetalLB, Cilium,
  * kube-vip); if the project has network policies for the namespace; for NodePorts, and for each Ingress except those of AWS with the scheme internet-facing and no sign of a login.
  *
  * ## Sources
@@ -129,11 +129,14 @@ function restricts(key: string, value: string): boolean {
   // The controller of AWS makes internal load balancers by default.
   if (key.endsWith('/aws-load-balancer-scheme')) return value !== 'internet-facing';
   if (key.endsWith('/aws-load-balancer-type')) return value !== 'nlb';
-  return restricted.test(`${key} ${value}`);
+  return restricted.test(`${key} ${value}`) || privateAddress.test(value);
 }
 
 const restricted =
   /internal|private|intranet|vpn|tailscale|metallb|cilium|kube-vip|purelb|openelb|security-?group|source-?ranges|allow|whitelist|auth|subnet/i;
+
+/** An address of a private network, which no one reaches from outside. https://www.rfc-editor.org/rfc/rfc1918 */
+const privateAddress = /^(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d/;
 
 /** The open server behind an Ingress of AWS that is certainly public. */
 function ofIngress(manifest: Manifest, references: CrossReferences): Exposed | undefined {
