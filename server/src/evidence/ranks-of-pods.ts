@@ -77,6 +77,8 @@ function byVariables({ env }: Container, { pods }: PodSet): number | null {
   const written = (wanted: string): Cursor | undefined => env.find(({ name }) => name === wanted)?.at;
   const size = asText(getIn(written('WORLD_SIZE'), 'value'));
   const rank = asText(getIn(written('RANK'), 'valueFrom', 'fieldRef', 'fieldPath')) ?? '';
+  // Without an address to meet at, the numbers only divide the work.
+  if (written('MASTER_ADDR') === undefined) return null;
   const isOfPod = /job-completion-index|pod-index|worker-index/.test(rank);
   return isOfPod && pods.min === pods.max && size === String(pods.min) ? pods.min : null;
 }
