@@ -49,6 +49,8 @@ function ownWait(statement: Statement): Wait | undefined {
       return { what, seconds: seconds >= endlessSeconds ? Number.POSITIVE_INFINITY : seconds, words: ends };
     }
     case 'tail':
+      // With --pid, it ends with that process.
+      if (rest.some((flag) => flag.startsWith('--pid'))) return undefined;
       return rest.includes('/dev/null') && rest.some((flag) => /^(-[a-zA-Z]*[fF]|--follow.*)$/.test(flag))
         ? { what, seconds: Number.POSITIVE_INFINITY, words: ends }
         : undefined;
