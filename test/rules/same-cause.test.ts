@@ -30,6 +30,7 @@ const allowedPairs: ReadonlyMap<string, string> = new Map([
   ['rank-without-dns + world-size', 'the pods are more than the slice has nodes, and do not find each other'],
   ['toleration-invalid + value-not-string', 'the effect is not a word, and YAML reads it as a boolean'],
   ['gpu-limits-required + mig-resource-spelling', 'the name is wrong, and it is only in requests'],
+  ['server-not-running + tensor-parallel-missing', 'the server never starts, and would use one of its GPUs'],
 ]);
 
 /** Pairs of rules that report the same span, as `a + b`, with the place. */

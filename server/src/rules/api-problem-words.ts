@@ -53,7 +53,7 @@ export function describeUntyped({ problem, name }: UntypedProblem, document: Yam
   const isLost = holder.type !== 'PodSpec' && hasAcceleratorKey(at.node);
   return {
     severity: isLost ? 'error' : 'warning',
-    message: `${shorten(field, 60)} is not a field of ${someHolder(holder)}; did you mean ${name}? ${isLost ? 'Nothing reads it: the pod starts without its GPU' : 'Nothing reads it: it has no effect'}`,
+    message: `${shorten(field, 60)} is not a field of ${someHolder(holder)}; did you mean ${name}? ${isLost ? 'It is ignored, and the pod starts without its GPU' : 'It is ignored'}`,
     span: keySpanOf(at),
     fixes: () => [fix(`Rename ${field} to ${name}`, 'unsafe', renameKey(document, at, name))],
   };

@@ -1,9 +1,9 @@
-import { type NotServed, notServed } from '../catalog/index.ts';
+import { apiFields, apiKind, type NotServed, notServed } from '../catalog/index.ts';
 import { concernsAccelerators } from '../evidence/api-problems.ts';
 import { minorOf } from '../model/options.ts';
 import type { Manifest } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { entries, getIn, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, entries, getIn, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
@@ -108,6 +108,15 @@ function correct(problem: NotServed, { root, kind }: Manifest, { document }: Rul
   // Old versions took the selector from the template.
   if (!isSame && getIn(root, 'spec', 'template') !== undefined && getIn(root, 'spec', 'selector') === undefined)
     return undefined;
+  if (problem.why !== 'removed' && !hasFieldsOf(problem.use, kind, root)) return undefined;
   const edits = replaceScalar(document, getIn(root, 'apiVersion'), problem.use);
   return fix(`Change apiVersion to ${problem.use}`, isSame ? 'safe' : 'unsafe', edits);
+}
+
+/** Whether the version knows all fields of the object's spec, or its fields are not known. */
+function hasFieldsOf(apiVersion: string, kind: string, root: Cursor): boolean {
+  const spec = apiFields(apiKind(apiVersion, kind) ?? '').get('spec')?.type;
+  if (spec?.form !== 'object') return true;
+  const fields = apiFields(spec.name);
+  return entries(getIn(root, 'spec')).every((entry) => fields.has(keyOf(entry)));
 }
