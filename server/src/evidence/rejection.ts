@@ -48,6 +48,7 @@ function isPlainSpec({ pod }: PodSet, workload: Workload): boolean {
 const wholeTemplates: ReadonlySet<string> = new Set([
   '',
   'apps',
+  'apps.openshift.io',
   'batch',
   'kubeflow.org',
   'ray.io',
