@@ -18,7 +18,7 @@ import { ownMachineQuote } from './own-machines.ts';
 import type { PodPrice, Pricing } from './pod-price.ts';
 import { eitherOf, isUnknown, onSpotOnly, type PodSetCost } from './pod-set-cost.ts';
 import { pricedDevices } from './priced-devices.ts';
-import { mostAtOnce, noPods, nothing, rangeOf, sumOf, timesCount } from './range.ts';
+import { mostAtOnce, noPods, nothing, rangeOf, sumAtOnce, sumOf, timesCount } from './range.ts';
 import { atRest, onAverage, runCost } from './run-cost.ts';
 import { billingOf } from './signed-place.ts';
 import { isExcluded, onWholeMachines, soldInRegion, unsold } from './sold-in-region.ts';
@@ -71,9 +71,7 @@ export function estimateCost(
 
 /** The sum of all pod sets; at most, of those that run at once. */
 function together(parts: readonly PodSetCost[], rangeOfPart: (part: PodSetCost) => Range): Range {
-  const { min } = sumOf(parts.map(rangeOfPart));
-  const most = mostAtOnce(parts.map((part) => ({ amount: rangeOfPart(part).max, pods: part.pods })));
-  return { min: Math.min(min, most), max: most };
+  return sumAtOnce(parts.map((part) => ({ range: rangeOfPart(part), pods: part.pods })));
 }
 
 function without(unknown: NoEstimate): CostResult {

@@ -10,7 +10,7 @@ import { isCertain, type PodPrice, type Pricing } from './pod-price.ts';
 import { cardsFor, holds, isOpen, leastGiB, type OpenAccelerator, overridesCard, termsOn } from './possible-cards.ts';
 import { pricedDevices } from './priced-devices.ts';
 import { isEverywhere } from './priced-offer.ts';
-import { nothing, rangeOf, sumOf, timesCount } from './range.ts';
+import { nothing, rangeOf, sumAtOnce, sumOf, timesCount } from './range.ts';
 import { signedPlace } from './signed-place.ts';
 import { billedPods } from './tpu-slices.ts';
 import type { Range } from './types.ts';
@@ -165,18 +165,27 @@ function providerOf(podSets: readonly PodSet[], { open: { vendors } }: OpenAccel
 
 /** The cost of all pods on one card, at each provider that has machines for all of them. */
 function costsOn(gpu: GpuModel, podSets: readonly PodSet[], pricing: Pricing, own: OwnPrices): readonly ProviderCost[] {
-  let total: readonly ProviderCost[] | undefined;
+  const parts: { readonly pods: PodSet['pods']; readonly costs: readonly ProviderCost[] }[] = [];
   for (const podSet of podSets) {
     const pods = countedPods(podSet);
     if (pods === null) return [];
+    let costs: readonly ProviderCost[] | undefined;
     for (const accelerator of acceleratorsOf(podSet)) {
       const each = pricesOn(gpu, podSet, accelerator, pricing, own);
       const here = each.map((one) => ({ ...one, hourly: timesCount(one.hourly, billedPods(podSet, pods)) }));
-      total = total === undefined ? here : total.flatMap((one) => added(one, here));
-      if (total.length === 0) return [];
+      costs = costs === undefined ? here : costs.flatMap((one) => added(one, here));
+      if (costs.length === 0) return [];
     }
+    if (costs !== undefined) parts.push({ pods: podSet.pods, costs });
   }
-  return [...(total ?? [])].sort((a, b) => a.hourly.max - b.hourly.max);
+  const everywhere = (parts[0]?.costs ?? []).flatMap((first): readonly ProviderCost[] => {
+    const all = parts.flatMap(({ pods, costs }) => {
+      const here = costs.find(({ provider }) => provider === first.provider);
+      return here === undefined ? [] : [{ pods, range: here.hourly }];
+    });
+    return all.length < parts.length ? [] : [{ ...first, hourly: sumAtOnce(all) }];
+  });
+  return everywhere.sort((a, b) => a.hourly.max - b.hourly.max);
 }
 
 function added(one: ProviderCost, others: readonly ProviderCost[]): readonly ProviderCost[] {

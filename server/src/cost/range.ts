@@ -37,6 +37,13 @@ export function mostAtOnce(amounts: readonly Most[]): number {
   return Math.max(...[null, ...all].map(during));
 }
 
+/** The sum of the amounts of all sets of pods; at most, of those that run at once. */
+export function sumAtOnce(parts: readonly { readonly range: Range; readonly pods: PodSet['pods'] }[]): Range {
+  const { min } = sumOf(parts.map(({ range }) => range));
+  const most = mostAtOnce(parts.map(({ range, pods }) => ({ amount: range.max, pods })));
+  return { min: Math.min(min, most), max: most };
+}
+
 /** The pods that are always there, and the most expensive others that the bound leaves room for. */
 function sumWithin(amounts: readonly Most[]): number {
   const bounds = amounts.flatMap(({ pods }) => pods.together ?? []);
