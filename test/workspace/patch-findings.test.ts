@@ -190,6 +190,16 @@ test('the moving image of a base that gets GPUs is reported where it gets them',
   expect(await messages('vllm/vllm-openai:latest')).not.toContainEqual(expect.stringMatching(/latest/));
 });
 
+test('the moving image that a kustomization sets is not what its patch causes', async () => {
+  const images = 'images: [{name: registry.example/serve, newTag: latest}]\n';
+  const base = deploymentOf(`containers:
+  - name: serve
+    image: registry.example/serve:1.2
+    resources: {limits: {nvidia.com/gpu: 1}}
+`);
+  expect(await inKustomization(`${inlineMerge(withGpus(2))}\n${images}`, base)).toEqual([]);
+});
+
 test('what a JSON patch causes in the rest is reported at its value', async () => {
   const add = `- op: add\n  path: ${container}/resources\n  value: {limits: {nvidia.com/gpu: 1}}\n`;
   const hidden = [expect.stringMatching(/^hidden-gpus: nvidia.com\/gpu$/)];

@@ -162,7 +162,11 @@ function transform(
   objects = objects.map((object) =>
     isPatchedLater
       ? { ...object, finish: (root) => last(object, root) }
-      : { ...object, root: last(object, object.root) },
+      : {
+          ...object,
+          root: last(object, object.root),
+          ...(object.before && { before: last(object, object.before) }),
+        },
   );
   if (!isPatchedLater) objects = withReplacements(objects, kustomization.replacements);
   const { namePrefix, nameSuffix, namespace } = kustomization;

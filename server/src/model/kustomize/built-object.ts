@@ -16,7 +16,7 @@ export interface BuiltObject {
   readonly sources: readonly string[];
   /** A patch has been applied to it. */
   readonly patched?: true;
-  /** As it is without the patches of the kustomization that is built. */
+  /** As it is without the patches of the kustomization that is built, but with its transformers. */
   readonly before?: YamlNode;
   /** Applies the transformers of its kustomization; present if a patch must be applied first. */
   readonly finish?: (root: YamlNode) => YamlNode;
