@@ -111,3 +111,31 @@ spec:
   expect(await rulesOf('resources: [../base]\n')).toContain('ray-gpus-missing');
   expect(await rulesOf(inline(add, 'target: {kind: RayService}\n    '))).not.toContain('ray-gpus-missing');
 });
+
+test('an image whose tag a kustomization sets is pinned there', async () => {
+  const pod =
+    'containers:\n  - {name: serve, image: registry.example/serve, resources: {limits: {nvidia.com/gpu: 1}}}\n';
+  const rulesAt = async (place: string, files: Readonly<Record<string, string>>) => {
+    const all = { 'base/kustomization.yaml': 'resources: [server.yaml]\n', 'base/server.yaml': deploymentOf(pod) };
+    const { documents } = await kustomizeProject({ ...all, ...files }).fileAt(place);
+    return documents.flatMap(({ findings }) => findings.map(({ rule }) => rule));
+  };
+  const over = (fields: string) => ({ 'prod/kustomization.yaml': `resources: [../base]\nimages: [{${fields}}]\n` });
+  const named = 'name: registry.example/serve';
+  const place = 'base/server.yaml';
+  expect(await rulesAt(place, over(`${named}, newTag: "1.4"`))).not.toContain('image-not-pinned');
+  expect(await rulesAt(place, over(`${named}, newName: mirror.example/serve`))).toContain('image-not-pinned');
+  expect(await rulesAt(place, over('name: registry.example/other, newTag: "1.4"'))).toContain('image-not-pinned');
+  // The kustomization above the one whose patch adds the GPUs.
+  const onCpu = deploymentOf('containers:\n  - {name: serve, image: registry.example/serve}\n');
+  const between = {
+    'base/server.yaml': onCpu,
+    'gpu/kustomization.yaml': 'resources: [../base]\npatches: [{path: gpu.yaml}]\n',
+    'gpu/gpu.yaml': patch(limits),
+  };
+  const above = `resources: [../gpu]\nimages: [{${named}, newTag: "1.4"}]\n`;
+  expect(await rulesAt('gpu/gpu.yaml', between)).toContain('image-not-pinned');
+  expect(await rulesAt('gpu/gpu.yaml', { ...between, 'prod/kustomization.yaml': above })).not.toContain(
+    'image-not-pinned',
+  );
+});

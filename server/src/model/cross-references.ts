@@ -17,16 +17,7 @@ import type {
 } from './referenced.ts';
 import type { Manifest } from './workload.ts';
 
-export type {
-  BudgetFacts,
-  Demand,
-  LimitFacts,
-  QuotaFacts,
-  Referenced,
-  ScalerFacts,
-  ServiceFacts,
-  VolumeClaimFacts,
-} from './referenced.ts';
+export type { BudgetFacts, Demand, Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
 
 import type { LlmConfigFacts, PodsFacts, ReferencedDevice, StepFacts, TrainingFacts } from './referenced-pods.ts';
 import type { WorkloadFacts } from './workload-facts.ts';
@@ -163,6 +154,8 @@ export interface CrossReferences {
   liveValues(key: string): LiveValues | undefined;
   /** Whether a kustomization that includes the file adds accelerators to an object of it. */
   overlaysAddAccelerators(group: string, kind: string, name: string): boolean;
+  /** Whether a kustomization that includes the file, or its folder, sets the tag or the digest of an image. */
+  overlaysSetImage(name: string): boolean;
   /** The nodes that the queue of a workload chooses from: the labels of the ResourceFlavors behind a LocalQueue. */
   flavorsOf(namespace: string | null, localQueue: string): readonly FlavorFacts[];
 }
@@ -347,4 +340,5 @@ export const noCrossReferences: CrossReferences = {
   flavorsOf: () => [],
   deviceSharing: () => undefined,
   overlaysAddAccelerators: () => false,
+  overlaysSetImage: () => false,
 };

@@ -75,7 +75,8 @@ import { type DocumentContext, defineRule } from './rule.ts';
  *
  * For containers without an accelerator, unless their program needs one (such as vLLM), only they can be the reason for the pod's NVIDIA
  * runtime class, or, in a chart's values, their pods select GPU nodes or their image is for GPUs and other values name devices; for
- * installs with requirements or constraints, and in images that may have the packages; for placeholders, templated tags, digests, PodTemplates (they only give a ProvisioningRequest the shape of its pods), and the pods of device
+ * images whose tag or digest is set by a kustomization that includes the file; for installs with requirements or constraints, and in images that may have
+ * the packages; for placeholders, templated tags, digests, PodTemplates (they only give a ProvisioningRequest the shape of its pods), and the pods of device
  * plugins, drivers and the like.
  *
  * ## Sources
@@ -130,7 +131,7 @@ const whatFollows = ': a new pod can run a different build';
 
 function checkImage(
   { image, tag, at }: Pick<Container, 'image' | 'tag' | 'at'>,
-  { document, report }: DocumentContext,
+  { document, crossReferences, report }: DocumentContext,
 ): void {
   const written = image ?? tag;
   if (written === undefined || isPlaceholder(written.value)) return;
@@ -139,7 +140,7 @@ function checkImage(
     : image === undefined
       ? { name: '', tag: written.value, digest: false }
       : imageParts(image.value);
-  if (parts === undefined || parts.digest) return;
+  if (parts === undefined || parts.digest || crossReferences.overlaysSetImage(parts.name)) return;
   if (image !== undefined && isCuda(image.value) && (parts.tag ?? 'latest') === 'latest') {
     report({
       severity: 'warning',

@@ -1,6 +1,5 @@
-import type { LimitFacts, Referenced } from '../model/cross-references.ts';
 import { lowerQuantity } from '../model/quantity.ts';
-import type { ResourceBound } from '../model/referenced.ts';
+import type { LimitFacts, Referenced, ResourceBound } from '../model/referenced.ts';
 import type { PodSet } from '../model/workload.ts';
 import { type Cursor, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';

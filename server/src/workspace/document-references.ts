@@ -1,4 +1,4 @@
-import type { CrossReferences, Demand } from '../model/cross-references.ts';
+import type { CrossReferences } from '../model/cross-references.ts';
 import { replicaKinds, scalerKinds } from '../model/scalers.ts';
 import type { Asks } from './asks.ts';
 import { claimKinds, claimUsers } from './claim-users.ts';
@@ -22,9 +22,10 @@ import { gangKind, headerKind, kustomizationKind, sharingKind } from './kinds.ts
 import { cloudOfPools, landingOf, poolKinds, poolsFor } from './landing.ts';
 import { liveOffers, livePools, liveValues } from './live-pools.ts';
 import { modelConfigKind, modelInFolder } from './model-configs.ts';
-import { factsAs, factsNamed, keysInFile, keysOf, referenced, type Scope } from './named.ts';
+import { factsAs, factsNamed, keysInFile, keysOf, referenced } from './named.ts';
 import {
   budgetsOf,
+  demandsOf,
   inNamespace,
   keptRunning,
   limitsClients,
@@ -33,8 +34,9 @@ import {
   resolvesNames,
   servicesLabeled,
   servicesOf,
+  stayingKinds,
 } from './namespace-lookups.ts';
-import { overlayKinds, overlaysAddAccelerators } from './overlays.ts';
+import { overlayKinds, overlaysAddAccelerators, overlaysSetImage } from './overlays.ts';
 import { clusterQueueOf, flavorsOf, gangPods } from './queue-lookups.ts';
 import { otherAutoscaler, scalersOf, targetNamed } from './scaler-lookups.ts';
 import { terraformKinds } from './terraform-folders.ts';
@@ -285,6 +287,11 @@ const answers: CrossReferences & ThisType<CrossReferences & Asked> = {
       () => liveValues(this.asks.scope.workspace.cluster, key),
     );
   },
+  overlaysSetImage(name) {
+    return this.asks.read([kustomizationKind], ['overlaysSetImage', name], () =>
+      overlaysSetImage(this.asks.scope, name),
+    );
+  },
   overlaysAddAccelerators(group, kind, name) {
     return this.asks.read(overlayKinds(kind), ['overlaysAddAccelerators', group, kind, name], () =>
       overlaysAddAccelerators(this.asks.scope, group, kind, name),
@@ -333,17 +340,3 @@ const scalingKinds: readonly string[] = [...replicaKinds, ...terraformKinds];
 const llmConfig = 'serving.kserve.io/LLMInferenceServiceConfig';
 /** The namespace that KServe is installed in, where its shipped configs are. */
 const kserveNamespace = 'kserve';
-
-/** Kinds that keep pods running and have facts as workloads. */
-const stayingKinds: readonly string[] = ['Deployment', 'StatefulSet', 'InferenceService'];
-
-function demandsOf(scope: Scope, namespace: string | null, resource: string): readonly Demand[] {
-  return stayingKinds
-    .flatMap((kind) => inNamespace(scope, kind, namespace))
-    .filter(({ key }) => key === scope.key)
-    .sort((a, b) => a.object.span.start - b.object.span.start)
-    .flatMap(({ object }) => {
-      const count = factsAs(object, 'workload')?.demand[resource] ?? 0;
-      return count > 0 ? [{ kind: object.kind, name: object.name, count }] : [];
-    });
-}

@@ -18,9 +18,7 @@ import type {
   BudgetFacts,
   DeviceSharing,
   FlavorFacts,
-  LimitFacts,
   QueueFacts,
-  QuotaFacts,
   ScalerFacts,
   ServiceFacts,
   VolumeClaimFacts,
@@ -34,6 +32,7 @@ import { groupOf } from '../model/manifest.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import type { PoolDisk } from '../model/node-terms.ts';
 import type { ModelOptions } from '../model/options.ts';
+import type { LimitFacts, QuotaFacts } from '../model/referenced.ts';
 import type {
   LlmConfigFacts,
   PodsFacts,

@@ -1,10 +1,10 @@
 import { cloudOfAnnotations } from '../model/cloud-signs.ts';
-import type { LimitFacts, QuotaFacts, ServiceFacts, VolumeClaimFacts } from '../model/cross-references.ts';
+import type { ServiceFacts, VolumeClaimFacts } from '../model/cross-references.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isListedContainer, lowerCount } from '../model/pod.ts';
 import { lowerQuantity } from '../model/quantity.ts';
-import type { ResourceBound, ServicePort } from '../model/referenced.ts';
+import type { LimitFacts, QuotaFacts, ResourceBound, ServicePort } from '../model/referenced.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
 import type { ContainerFacts } from '../model/workload-facts.ts';

@@ -1,4 +1,5 @@
-import type { BudgetFacts, LimitFacts, Referenced, ServiceFacts } from '../model/cross-references.ts';
+import type { BudgetFacts, Demand, Referenced, ServiceFacts } from '../model/cross-references.ts';
+import type { LimitFacts } from '../model/referenced.ts';
 import type { WorkloadFacts } from '../model/workload-facts.ts';
 import type { Table } from '../yaml/table.ts';
 import { factsAs, referenced, type Scope } from './named.ts';
@@ -161,4 +162,19 @@ function firstSelected({ object }: Found): string | undefined {
   const selects = facts?.type === 'service' ? facts.facts.selects : null;
   const [first] = Object.entries(selects ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   return first && JSON.stringify([object.namespace, ...first]);
+}
+
+/** Kinds that keep pods running and have facts as workloads. */
+export const stayingKinds: readonly string[] = ['Deployment', 'StatefulSet', 'InferenceService'];
+
+/** What the workloads of the same file that stay up request of a resource. */
+export function demandsOf(scope: Scope, namespace: string | null, resource: string): readonly Demand[] {
+  return stayingKinds
+    .flatMap((kind) => inNamespace(scope, kind, namespace))
+    .filter(({ key }) => key === scope.key)
+    .sort((a, b) => a.object.span.start - b.object.span.start)
+    .flatMap(({ object }) => {
+      const count = factsAs(object, 'workload')?.demand[resource] ?? 0;
+      return count > 0 ? [{ kind: object.kind, name: object.name, count }] : [];
+    });
 }

@@ -11,6 +11,8 @@ export interface OverlayFacts {
   readonly components: readonly string[];
   /** Inline patches that name resources of accelerators, and files of operations. */
   readonly patches: readonly OverlayPatch[];
+  /** The names of the images whose tag or digest it sets. */
+  readonly images: readonly string[];
 }
 
 /** A patch of a kustomization: its file (null for an inline patch) and the objects that it changes. */
@@ -24,8 +26,9 @@ export function overlayIn({
   root,
 }: YamlDocument): { readonly facts: OverlayFacts; readonly resources: readonly string[] } | undefined {
   if (root?.kind !== 'map') return undefined;
-  const { resources, components, patches } = kustomizationAt(rootCursor(root));
-  const facts = { components, patches: patches.flatMap(overlayPatches) };
+  const { resources, components, patches, images } = kustomizationAt(rootCursor(root));
+  const set = images.filter(({ newTag, digest }) => newTag !== undefined || digest !== undefined);
+  const facts = { components, patches: patches.flatMap(overlayPatches), images: set.map(({ name }) => name) };
   return resources.length + components.length + patches.length === 0 ? undefined : { facts, resources };
 }
 

@@ -36,10 +36,17 @@ export function overlaysAddAccelerators(scope: Scope, group: string, kind: strin
   );
 }
 
+/** Whether a kustomization that includes the file, or its folder, sets the tag or the digest of an image. */
+export function overlaysSetImage(scope: Scope, name: string): boolean {
+  return [...foldersOver(scope, [scope.key, folderOf(scope.key)])].some((folder) =>
+    kustomizationsIn(scope, folder).some(({ object }) => factsAs(object, 'overlay')?.images.includes(name) === true),
+  );
+}
+
 /** The folders of the kustomizations that include a file, directly or through others, and of their components. */
-function foldersOver(scope: Scope): ReadonlySet<string> {
+function foldersOver(scope: Scope, from: readonly string[] = [scope.key]): ReadonlySet<string> {
   const found = new Set<string>();
-  const waiting = [scope.key];
+  const waiting = [...from];
   for (let place = waiting.pop(); place !== undefined && found.size < maxFolders; place = waiting.pop()) {
     for (const { key } of scope.workspace.objects(kustomizationKind, targetOf, place).all) add(folderOf(key));
     for (const { uri, object } of kustomizationsIn(scope, place))
