@@ -2,7 +2,7 @@ import { apiKind } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { isValues } from '../model/values.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
-import { entries, getIn, keyOf } from '../yaml/cursor.ts';
+import { asText, entries, getIn, keyOf } from '../yaml/cursor.ts';
 import { sameNamed, similarField } from './api-names.ts';
 import { type ApiHolder, type ApiProblem, concernsAccelerators, problemsBelow } from './api-problems.ts';
 
@@ -34,6 +34,8 @@ export function untypedProblems({ pod, containers }: PodSet, workload: Workload)
     ...placementProblems({ at: pod, type: 'PodSpec', above: undefined }),
     ...inContainers.flatMap((problem): readonly UntypedProblem[] => {
       const { what } = problem;
+      // What a controller replaces: `$(params.memory)Gi`.
+      if (/\$\(/.test(asText(problem.at) ?? '')) return [];
       if (what === 'not-in-enum' || what === 'not-a-quantity') return [{ problem, name: undefined }];
       // What a field holds proves nothing: Tekton's computeResources and workspaces look like fields of Kubernetes.
       const meant = what === 'unknown-field' ? similarField(problem.holder, problem.field) : undefined;
