@@ -1,4 +1,5 @@
 import { oneOf } from '../catalog/word-patterns.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import { useOf } from '../model/process-input.ts';
 import { pathsAbove } from '../model/scripts.ts';
@@ -6,7 +7,10 @@ import type { Container, PodSet, Volume, Workload } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isTemplated, isUnseen, items } from '../yaml/cursor.ts';
 
 /** Benchmarks and trials have no progress worth keeping. */
-export const isTrial = once(({ name, podSets }: Workload): boolean => {
+export const isTrial = once((workload: Workload): boolean => isTrialIn(workload, workload.podSets));
+
+/** The same for some pods of a workload, such as those of one step. */
+export function isTrialIn({ name }: Workload, podSets: readonly PodSet[]): boolean {
   if (/bench|burn|smoke|hello|-test\b|\btest-/.test(name ?? '')) return true;
   // Training is also named after the library by which its ranks talk.
   if (/nccl/.test(name ?? '') && !podSets.some(({ containers }) => containers.some(trains))) return true;
@@ -18,7 +22,14 @@ export const isTrial = once(({ name, podSets }: Workload): boolean => {
       return use === 'batch' || use === 'serving' || use === 'interactive';
     }),
   );
-});
+}
+
+/** The pods that train: of a workflow, only those of the steps that do. */
+export function trainingPods({ manifest, podSets }: Workload): readonly PodSet[] {
+  const { runsSteps, runsAsWritten } = kindOf(manifest);
+  if (runsSteps !== true && runsAsWritten !== true) return podSets;
+  return podSets.filter(({ containers }) => containers.some((one) => trains(one) || useOf(one).use === 'training'));
+}
 
 function trains({ command, args }: Container): boolean {
   return [...command, ...args].some(({ value }) => /(?:^|[/\s_-])train\w*\.py\b/.test(value));

@@ -145,7 +145,9 @@ export function costWords(workload: Workload, { cost, unknown }: CostResult, ran
   const words = pricing === undefined || others.length > 0 ? '' : ` ${pricing.replace('-', ' ')}`;
   const parts = [`${least}${amount}${words}${running}`];
   parts[0] += amountNotes(cost, workload);
-  if (!onSpot && cost.spotHourly !== null) parts.push(`${least}${spotAmount(cost.spotHourly, cost.isOpen)} spot`);
+  const spot = onSpot || cost.spotHourly === null ? amount : spotAmount(cost.spotHourly, cost.isOpen);
+  // What runs on spot already may decide the amount.
+  if (spot !== amount) parts.push(`${least}${spot} spot`);
   if (whileRunning !== undefined) parts.unshift('$0/h, suspended');
   const run = cost.isOpen ? undefined : runWords(cost);
   if (run !== undefined) parts.push(run);

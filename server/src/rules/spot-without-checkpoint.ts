@@ -7,7 +7,7 @@ import { hasAccount, redirectsPaths } from '../evidence/lost-results.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isOnSpot, preemptibleClass, spotPlace } from '../evidence/spot.ts';
 import { progressFile, savesOutside } from '../evidence/spot-progress.ts';
-import { hasDurableMount, isTrial, runsMountedScript } from '../evidence/volume-lifetime.ts';
+import { hasDurableMount, isTrialIn, runsMountedScript, trainingPods } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -113,9 +113,10 @@ export default defineRule({
     // A task of another tool runs on machines whose storage its file names.
     const { keepsFiles } = kindOf(workload);
     if (keepsFiles === undefined ? workload.partial : mayKeepFiles(workload)) return;
-    const onSpot = workload.podSets.find(isOnSpot);
-    const lost = onSpot ?? workload.podSets.find((podSet) => preemptibleClass(podSet) !== undefined);
-    if (lost === undefined || keepsStateElsewhere(workload) || isTrial(workload)) return;
+    const training = trainingPods(workload);
+    const onSpot = training.find(isOnSpot);
+    const lost = onSpot ?? training.find((podSet) => preemptibleClass(podSet) !== undefined);
+    if (lost === undefined || keepsStateElsewhere(workload) || isTrialIn(workload, training)) return;
     if (keepsFiles === undefined && workload.podSets.some(mayKeepProgress)) return;
     const { span, selector } = placeOf(lost, context.manifest);
     const without = `without a checkpoint outside the ${keepsFiles ? 'machine' : 'pod'}`;
