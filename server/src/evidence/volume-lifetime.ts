@@ -24,6 +24,13 @@ export function isTrialIn({ name }: Workload, podSets: readonly PodSet[]): boole
   );
 }
 
+/** The same for the pods of one container: the steps of a workflow that do not train have no progress either. */
+export function isTrialStep(workload: Workload, podSet: PodSet): boolean {
+  const training = trainingPods(workload);
+  if (training === workload.podSets || training.length === 0) return isTrial(workload);
+  return !training.includes(podSet) || isTrialIn(workload, [podSet]);
+}
+
 /** The pods that train: of a workflow, only those of the steps that do. */
 export function trainingPods({ manifest, podSets }: Workload): readonly PodSet[] {
   const { runsSteps, runsAsWritten } = kindOf(manifest);

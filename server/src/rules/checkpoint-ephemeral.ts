@@ -13,7 +13,13 @@ import { resultPath } from '../evidence/result-paths.ts';
 import { checkpointVariable, outputVariable } from '../evidence/result-variables.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { preemptibleClass, selectsSpot } from '../evidence/spot.ts';
-import { hasDurableMount, isTrial, mayMountMore, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';
+import {
+  hasDurableMount,
+  isTrialStep,
+  mayMountMore,
+  runsMountedScript,
+  volumeNamed,
+} from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -112,7 +118,7 @@ export default defineRule({
     if (checkResults(container, context) || checkCode(container, context)) return;
     if (!hasRole(workload, 'training') || workload.partial || container.type !== 'app') return;
     const isOnce = workload.retries === null || workload.retries.limit === 0;
-    if (isTrial(workload)) return;
+    if (isTrialStep(workload, podSet)) return;
     if (!usesAccelerators(container, podSet)) {
       reportNoPlace(container, context);
       return;
@@ -179,7 +185,7 @@ export default defineRule({
 
 /** Reports the model that code in the manifest saves, if it ends with the pod. */
 function checkCode(container: Container, { workload, podSet, document, report }: PodSetContext): boolean {
-  if (workload.partial || container.type !== 'app' || isTrial(workload) || isOnSpot(workload)) return false;
+  if (workload.partial || container.type !== 'app' || isTrialStep(workload, podSet) || isOnSpot(workload)) return false;
   if (!usesAccelerators(container, podSet) || mayHaveVariables(container)) return false;
   const lost = rankZeroOf(container, podSet, workload) === undefined ? lostModel(container, podSet) : undefined;
   if (lost === undefined || redirectsPaths(container)) return false;

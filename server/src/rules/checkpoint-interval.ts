@@ -5,7 +5,7 @@ import { savesOnlyLast } from '../evidence/last-save.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
-import { isTrial } from '../evidence/volume-lifetime.ts';
+import { isTrialStep } from '../evidence/volume-lifetime.ts';
 import { checkpointGiB } from '../memory/training.ts';
 import { processInput } from '../model/process-input.ts';
 import { trainingRun } from '../model/training-run.ts';
@@ -91,7 +91,7 @@ export default defineRule({
   },
   container(container, context) {
     const { workload, podSet } = context;
-    if (!hasRole(workload, 'training') || isTrial(workload)) return;
+    if (!hasRole(workload, 'training') || isTrialStep(workload, podSet)) return;
     if (!usesAccelerators(container, context.podSet)) return;
     checkLast(container, context);
     const { command, args, env } = processInput(container);

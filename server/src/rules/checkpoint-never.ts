@@ -2,7 +2,7 @@ import { usesAccelerators } from '../evidence/launch.ts';
 import { type NoCheckpoint, neverSaves } from '../evidence/progress-flags.ts';
 import { rankZeroOf } from '../evidence/rank-zero.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
-import { isTrial } from '../evidence/volume-lifetime.ts';
+import { isTrialStep } from '../evidence/volume-lifetime.ts';
 import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -76,7 +76,7 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload } = context;
-    if (!hasRole(workload, 'training') || container.type !== 'app' || isTrial(workload)) return;
+    if (!hasRole(workload, 'training') || container.type !== 'app' || isTrialStep(workload, context.podSet)) return;
     if (!usesAccelerators(container, context.podSet)) return;
     const cause = neverSaves(container);
     if (cause === undefined) return;

@@ -8,7 +8,7 @@ import { missingResume } from '../evidence/missing-resume.ts';
 import { isNegated, neverSaves, resumeOff } from '../evidence/progress-flags.ts';
 import { lostModel } from '../evidence/python-results.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
-import { isTrial } from '../evidence/volume-lifetime.ts';
+import { isTrialStep } from '../evidence/volume-lifetime.ts';
 import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -95,7 +95,7 @@ export default defineRule({
     const { workload } = context;
     const lines = [...container.command, ...container.args];
     // A simulation also has progress.
-    const trains = hasRole(workload, 'training') && !isTrial(workload);
+    const trains = hasRole(workload, 'training') && !isTrialStep(workload, context.podSet);
     if (container.type !== 'app' || !(trains || lines.some(({ value }) => value.includes('mdrun')))) return;
     if (workload.retries === null || workload.retries.limit === 0) return;
     if (!usesAccelerators(container, context.podSet)) return;
