@@ -56,6 +56,8 @@ describe('in manifests', () => {
         // One line of thirteen is enough: the shapes come again and again.
         if (put === undefined || turn % 13 > 0) continue;
         if (!full && Math.floor(turn / 13) % 3 > 0) continue;
+        // It is also a slip of this field's name.
+        if (name === 'valueOf' && /\bvalues?:/.test(line)) continue;
         const said = (written: string) =>
           saidWith([...lines.slice(0, index), put(written), ...lines.slice(index + 1)], index, written);
         expect(said(name), put(name)).toEqual(said(harmless(name)));

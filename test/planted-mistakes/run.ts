@@ -115,7 +115,7 @@ function judge({ name, before, index, document, rule, mistake, score, options }:
  * Whether a mistake can bring another one that is just as true: a wrong card, count or model's name can put a model where it does not fit,
  * another machine can be too small, a container with little memory or CPU can be made to train, another tag, or a device on another pod, can leave the GPU
  * with an image for CPUs, its pods with two versions, or its server with an outdated flag, another query can have no value without pods, another value
- * can contradict another selector, a further resource can lack a quota, another server or probe can use another port or path, and a program
+ * can contradict another selector, a further resource can lack a quota, another server or probe can use another port, path or cache, and a program
  * can be missing in the image, or need more shared memory.
  */
 function follows(other: string, planted: string): boolean {
@@ -127,6 +127,7 @@ function follows(other: string, planted: string): boolean {
   if (other === 'shm-missing' || other === 'probe-missing') return planted === 'nim-without-key';
   if (other === 'server-flag') return planted === 'image-not-pinned';
   if (other === 'queue-coverage') return planted === 'rdma-memlock' || planted === 'resource-unit';
+  if (other === 'model-volume-unused') return planted === 'whole-gpu-underused';
   if (other === 'keda-trigger-zero') return planted === 'keda-query';
   if (other === 'cpu-starved-accelerators') return planted === 'idle-gpu-container';
   if (other === 'host-memory-too-small') return planted === 'idle-gpu-container' || planted === 'exit-status-hidden';
