@@ -19,6 +19,7 @@ import { documentsInBlock } from '../yaml/embedded.ts';
 import type { YamlDocument, YamlMap, YamlNode } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import type { Settings } from './chart-findings.ts';
+import { isInside, isLoud, placeOf, problemOf } from './finding-places.ts';
 
 /** An object without and with the patches that are merged into it. */
 interface Merge {
@@ -103,8 +104,7 @@ function withFindingsOf(
   alone: readonly Finding[],
   settings: Settings,
 ): readonly Finding[] {
-  const isOwn = ({ start, end }: Span) =>
-    spans.some((outer) => outer.start <= start && end <= outer.end && start < end);
+  const isOwn = (span: Span) => spans.some((outer) => isInside(span, outer));
   const judged = (node: YamlNode) => {
     const made = placed(node, root);
     if (made === undefined) return nothing;
@@ -183,16 +183,4 @@ function causeIn(
     selectors.flatMap(({ values }) => values.map(({ at }) => spanOf(at))),
   );
   return [...requests, ...selected].find(isOwn);
-}
-
-function isLoud({ severity }: Finding): boolean {
-  return severity === 'error' || severity === 'warning';
-}
-
-function placeOf({ rule, span }: Finding): string {
-  return `${rule} ${span.start}`;
-}
-
-function problemOf({ rule, container }: Finding): string {
-  return `${rule} ${container}`;
 }

@@ -14,8 +14,8 @@ import { runRules } from '../rules/run.ts';
 import { getIn, items, rootCursor } from '../yaml/cursor.ts';
 import { documentsInBlock } from '../yaml/embedded.ts';
 import type { YamlDocument, YamlNode, YamlSeq } from '../yaml/node.ts';
-import type { Span } from '../yaml/span.ts';
 import type { Settings } from './chart-findings.ts';
+import { isInside, isLoud, placeOf, problemOf } from './finding-places.ts';
 import { inPatch, withInlineMerges, withMergeFindings } from './merge-findings.ts';
 
 /** A JSON patch whose spans are in the document. */
@@ -127,20 +127,4 @@ function changesIn(objects: readonly BuiltObject[], patches: readonly Operations
     for (const object of patched(objects, root, target))
       after.set(object, withSpansOf(after.get(object) ?? external(object.root), root));
   return [...after].map(([{ file, root, before = root }, made]) => ({ file, before, after: made }));
-}
-
-function isInside({ start, end }: Span, outer: Span): boolean {
-  return outer.start <= start && end <= outer.end && start < end;
-}
-
-function isLoud({ severity }: Finding): boolean {
-  return severity === 'error' || severity === 'warning';
-}
-
-function placeOf({ rule, span }: Finding): string {
-  return `${rule} ${span.start}`;
-}
-
-function problemOf({ rule, container }: Finding): string {
-  return `${rule} ${container}`;
 }

@@ -210,7 +210,7 @@ export function notServed(apiVersion: string, kind: string): NotServed | undefin
   return same === undefined ? undefined : { why: 'kind', use: same };
 }
 
-/** A version before the last one of a kind, or after the last of an ended kind, that is none of its versions. */
+/** A version that a kind never had. Later ones than those known are not judged, because the kind may get them, unless it has ended. */
 function neverServed(apiVersion: string, kind: string): NotServed | undefined {
   const group = groupOf(apiVersion);
   const [known, ended] = everServed[`${group}/${kind}`] ?? [];

@@ -1,4 +1,4 @@
-import { wordSet } from '../catalog/word-patterns.ts';
+import { oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
@@ -15,7 +15,9 @@ import { soleServer } from './sole-server.ts';
 const openServers = wordSet('vllm sglang text-generation-launcher llama-server ollama');
 
 /** Flags that set a key, or by which another program, a certificate or a file may ask for one. */
-const guards = /(?:^|-)(?:api-key|key|keys|config|middleware|ca-certs|cert-reqs|ssl-cert)(?:-|$)|-file$|^c$/;
+const guards = new RegExp(
+  `(?:^|-)(?:${oneOf('keys? config middleware ca-certs cert-reqs ssl-cert')})(?:-|$)|-file$|^c$`,
+);
 
 /** Whether the only server of a container certainly answers requests without a key. */
 export function lacksKey(container: Container): boolean {

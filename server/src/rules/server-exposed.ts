@@ -1,4 +1,5 @@
 import { titleOf } from '../catalog/program-records.ts';
+import { partOf } from '../catalog/word-patterns.ts';
 import { gpuBackends, gpuServer } from '../evidence/load-balancers.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -132,8 +133,11 @@ function restricts(key: string, value: string): boolean {
   return restricted.test(`${key} ${value}`) || privateAddress.test(value);
 }
 
-const restricted =
-  /internal|private|intranet|vpn|tailscale|metallb|cilium|kube-vip|purelb|openelb|security-?group|source-?ranges|allow|whitelist|auth|subnet/i;
+/** Words by which an annotation keeps strangers out, or that name a balancer of a private network. Any of them makes the service unknown. */
+const restricted = partOf(
+  'internal private intranet vpn subnet allow whitelist auth',
+  'security-?group source-?ranges tailscale metallb cilium kube-vip purelb openelb',
+);
 
 /** An address of a private network, which no one reaches from outside. https://www.rfc-editor.org/rfc/rfc1918 */
 const privateAddress = /^(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d/;
