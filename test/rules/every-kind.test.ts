@@ -112,6 +112,22 @@ const kinds: Readonly<Record<string, (pod: Pod) => string>> = {
       'AppWrapper',
       `components:\n    - template:\n        apiVersion: v1\n        kind: Pod\n        metadata: {name: app}\n        spec:\n          ${specOf(pod, 10)}`,
     ),
+  'Katib Experiment': (pod) =>
+    objectOf(
+      'kubeflow.org/v1beta1',
+      'Experiment',
+      `parallelTrialCount: 2\n  trialTemplate:\n    primaryContainerName: main\n    trialSpec:\n      apiVersion: batch/v1\n      kind: Job\n      spec:\n        template:\n          spec:\n            restartPolicy: Never\n            ${specOf(pod, 12)}`,
+    ),
+  DynamoGraphDeployment: (pod) =>
+    objectOf(
+      'nvidia.com/v1alpha1',
+      'DynamoGraphDeployment',
+      `services:\n    Worker:\n      replicas: 1\n      extraPodSpec:\n        ${indented(placed(pod), 8)}\n        mainContainer:\n          ${indented(fieldsOf(pod), 10)}`,
+    ),
+  DaskCluster: (pod) =>
+    objectOf('kubernetes.dask.org/v1', 'DaskCluster', `worker:\n    replicas: 2\n    spec:\n      ${specOf(pod, 6)}`),
+  'a kind that nobody knows': (pod) =>
+    objectOf('ml.example.com/v1', 'TrainingRun', `replicas: 1\n  template:\n    spec:\n      ${specOf(pod, 6)}`),
   Workflow: inWorkflow('Workflow', 'entrypoint: train\n  templates:\n    ', 6),
   CronWorkflow: inWorkflow(
     'CronWorkflow',
@@ -174,10 +190,16 @@ const mistakes: Readonly<Record<string, readonly [rule: RegExp, pod: Pod]>> = {
   'a volume that is missing': [/^object-reference$/, { container: 'volumeMounts: [{name: data, mountPath: /data}]' }],
 };
 
-/** Volumes of a template are those of the workflow that uses it, and those of a CloneSet's pods may come from a SidecarSet. */
+/** What only the kind can tell: where volumes come from, and whether a server's pods are parts of one. */
 const open: ReadonlySet<string> = new Set([
   'WorkflowTemplate: a volume that is missing',
   'CloneSet: a volume that is missing',
+  'DaskCluster: a volume that is missing',
+  'DaskCluster: more shards than GPUs',
+  'Katib Experiment: a volume that is missing',
+  'Katib Experiment: more shards than GPUs',
+  'DynamoGraphDeployment: a volume that is missing',
+  'a kind that nobody knows: a volume that is missing',
 ]);
 
 describe.each(Object.entries(kinds))('%s', (kind, write) => {

@@ -3,8 +3,9 @@ import { kindEntry } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
-import { getIn } from '../yaml/cursor.ts';
+import { type Cursor, getIn } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { table } from '../yaml/table.ts';
 import { isUnknown } from './written.ts';
 
 /** The controllers whose pod templates the API server validates; of others, it rejects the pods. */
@@ -36,12 +37,25 @@ export function isPodSpec(podSet: PodSet, workload: Workload): boolean {
 const podSpecs = new WeakMap<PodSet, { readonly workload: Workload; readonly value: boolean }>();
 
 function isPlainSpec({ pod }: PodSet, workload: Workload): boolean {
-  if (isValues(workload) || workload.byShape || !isReadable(workload.manifest.document)) return false;
-  // A template of an Argo workflow has the fields of a pod, and one container.
-  const isTemplate =
-    groupOf(workload.apiVersion) === 'argoproj.io' &&
-    ['container', 'script'].some((key) => getIn(pod, key)?.node.kind === 'map');
-  return isTemplate || getIn(pod, 'containers')?.node.kind === 'seq';
+  if (isValues(workload) || !isReadable(workload.manifest.document)) return false;
+  if (workload.byShape && !isInTemplate(pod)) return false;
+  return singleContainers(pod, workload).length > 0 || getIn(pod, 'containers')?.node.kind === 'seq';
+}
+
+/** The containers that a pod has next to its fields: that of a workflow's template, and the main one of a service of Dynamo. */
+export function singleContainers(pod: Cursor, { apiVersion }: Workload): readonly Cursor[] {
+  const keys = singleFields[groupOf(apiVersion)] ?? [];
+  return keys.flatMap((key) => getIn(pod, key) ?? []).filter(({ node }) => node.kind === 'map');
+}
+
+const singleFields = table<readonly string[]>({
+  'argoproj.io': ['container', 'script'],
+  'nvidia.com': ['mainContainer'],
+});
+
+/** Whether a pod spec is that of a template somewhere in an object: operators of any kind take it from Kubernetes' own types. */
+function isInTemplate({ step, parent }: Cursor): boolean {
+  return step === 'spec' && parent?.step !== undefined;
 }
 
 /** Groups whose objects contain whole pod templates, to which no controller adds containers or volumes of the same names. */

@@ -5,6 +5,7 @@ import type { PodSet, Workload } from '../model/workload.ts';
 import { asText, entries, getIn, keyOf } from '../yaml/cursor.ts';
 import { sameNamed, similarField } from './api-names.ts';
 import { type ApiHolder, type ApiProblem, concernsAccelerators, problemsBelow } from './api-problems.ts';
+import { isPodSpec } from './rejection.ts';
 
 /** A mistake in a pod: a field that stands for another one beyond doubt, or a value that no API server accepts. */
 export interface UntypedProblem {
@@ -17,9 +18,11 @@ export interface UntypedProblem {
  * The mistakes in the pods of objects whose own type is not in the table, such as workflows of Argo and tasks of Tekton: their containers are those
  * of Kubernetes, with more fields. So only a name that certainly stands for another one counts.
  */
-export function untypedProblems({ pod, containers }: PodSet, workload: Workload): readonly UntypedProblem[] {
+export function untypedProblems(podSet: PodSet, workload: Workload): readonly UntypedProblem[] {
+  const { pod, containers } = podSet;
   const { apiVersion, kind, root, document } = workload.manifest;
-  if (isValues(workload) || workload.byShape || apiKind(apiVersion, kind) !== undefined) return [];
+  if (isValues(workload) || apiKind(apiVersion, kind) !== undefined) return [];
+  if (workload.byShape && !isPodSpec(podSet, workload)) return [];
   if (document.problems.some(({ readable }) => readable !== true) || !concernsAccelerators(root.node, kind)) return [];
   const inContainers = containers
     .filter(({ at }) => getIn(at, 'image') !== undefined)

@@ -7,6 +7,7 @@ import { isShell } from '../command/wrappers.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { usesGpus } from '../evidence/gpu-users.ts';
 import { processInput, serverOfImage } from '../evidence/launch.ts';
+import { isPodSpec } from '../evidence/rejection.ts';
 import { lackingStart } from '../evidence/repeated-entrypoint.ts';
 import { homePath, joinedScript } from '../evidence/script-arguments.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -107,7 +108,7 @@ export default defineRule({
     if (first === undefined) reportFlags(container, context);
     if (first === undefined || list?.node.kind !== 'seq' || isTemplated(first.at) || isIncomplete(list)) return;
     // Charts and unknown kinds may join the items or pass them to a shell.
-    if (!usesGpus(workload) || workload.byShape || (isValues(workload) && mayBeCompleted(workload))) return;
+    if (!usesGpus(workload) || mayJoin(context) || (isValues(workload) && mayBeCompleted(workload))) return;
     if (usesShell(workload)) return;
     if (/^--?[A-Za-z]/.test(first.value)) {
       context.report({
@@ -177,11 +178,16 @@ export default defineRule({
   },
 });
 
+/** Whether an operator of an unknown kind may join the words or pass them to a shell, because its pods are no pod specs. */
+function mayJoin({ workload, podSet }: Pick<PodSetContext, 'workload' | 'podSet'>): boolean {
+  return workload.byShape && !isPodSpec(podSet, workload);
+}
+
 /** Files behind `-m`, in scripts as well. */
 function reportFiles(container: Container, { workload, podSet, document, report }: PodSetContext): void {
   const lines = [...container.command, ...container.args];
   if (!requestsAccelerators(podSet) || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
-  if (workload.byShape) return;
+  if (mayJoin({ workload, podSet })) return;
   for (const { program, word, module } of findFilesAsModules(processInput(container))) {
     const span = spanOfWords(document, lines, [word, word]);
     if (span === undefined) continue;
@@ -256,7 +262,7 @@ function isPlainName(text: string): boolean {
 function reportFlags(container: Container, context: PodSetContext): void {
   const { command, args } = container;
   const { workload, document } = context;
-  if (!usesGpus(workload) || workload.byShape || workload.role === 'definition') return;
+  if (!usesGpus(workload) || mayJoin(context) || workload.role === 'definition') return;
   if (usesShell(workload) || (isValues(workload) && mayBeCompleted(workload))) return;
   const list = container.at.parent;
   if (list === undefined || keyOf(list) !== 'containers') return;

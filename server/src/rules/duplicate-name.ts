@@ -1,5 +1,5 @@
 import { wordSet } from '../catalog/word-patterns.ts';
-import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
+import { isPodSpec, rejectionOf, singleContainers } from '../evidence/rejection.ts';
 import { cursorsIn, isUnknown, placesAt } from '../evidence/written.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isRepeated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
@@ -69,8 +69,7 @@ export default defineRule({
     const { pod } = podSet;
     const listed = [...placesAt(pod, 'initContainers.*'), ...placesAt(pod, 'containers.*')];
     checkUnique('containers are named', named(listed, 'name'), context);
-    // A template of a workflow has one.
-    const containers = [...listed, ...['container', 'script'].flatMap((key) => getIn(pod, key) ?? [])];
+    const containers = [...listed, ...singleContainers(pod, context.workload)];
     checkUnique('volumes are named', namedIn(pod, 'volumes', 'name'), context);
     checkUnique('claims are named', namedIn(pod, 'resourceClaims', 'name'), context);
     for (const container of containers) {

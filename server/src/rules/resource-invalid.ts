@@ -93,7 +93,9 @@ export default defineRule({
     if (isOuter && groupOf(apiVersion) === 'argoproj.io') checkTags([limits, requests], context);
     for (const { at, text } of cloudRunProblems(container, context.podSet))
       context.report({ message: `${text}: it rejects the service`, span: spanOf(at) });
-    if (!isPodSpec(context.podSet, context.workload)) {
+    // Dynamo's services have resources with names of their own.
+    const isElsewhere = container.resources !== undefined && container.resources.parent?.node !== container.at.node;
+    if (isElsewhere || !isPodSpec(context.podSet, context.workload)) {
       // Charts pass resources on as they are.
       const amounts = isValues(context.workload) ? entries(requests).filter((one) => amountsOfAll.has(keyOf(one))) : [];
       for (const request of amounts) checkPair(request, container, context);

@@ -2,6 +2,7 @@ import { apiKind } from '../catalog/index.ts';
 import { type ApiProblem, apiProblems } from '../evidence/api-problems.ts';
 import { gpuPools } from '../evidence/gpu-pools.ts';
 import { passedOnContainers } from '../evidence/passed-on-containers.ts';
+import { isPodSpec } from '../evidence/rejection.ts';
 import { placesAt } from '../evidence/written.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -57,7 +58,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For objects without accelerators, unknown kinds, and values of a Helm chart, whose templates may quote them.
+ * For objects without accelerators, unknown kinds whose pods are not those of a pod template, and values of a Helm chart, whose templates may quote them.
  *
  * ## Sources
  *
@@ -122,13 +123,12 @@ export default defineRule({
   podSet(podSet, context) {
     const { workload, document } = context;
     const isChart = isValues(workload);
-    if (
-      /^argoproj\.io.*Workflow/.test(`${workload.apiVersion} ${workload.kind}`) &&
-      !isChart &&
-      namesAccelerators(workload)
-    )
+    if (!namesAccelerators(workload)) return;
+    if (!isChart && /^argoproj\.io.*Workflow/.test(`${workload.apiVersion} ${workload.kind}`)) {
       reportWorkflow();
-    if (workload.byShape || !namesAccelerators(workload) || !(isChart || isPodSpec(podSet))) return;
+      return;
+    }
+    if (!isChart && !isPodSpec(podSet, workload)) return;
     // Checked as a whole, above.
     if (apiKind(workload.apiVersion, workload.kind) !== undefined) return;
     const values = [
@@ -277,11 +277,6 @@ function unquoted({ node }: Cursor): string | undefined {
 
 function typeOf({ node }: Cursor): string {
   return node.kind === 'scalar' && typeof node.value === 'boolean' ? 'boolean' : 'number';
-}
-
-/** Kinds with their own pod format may accept numbers. */
-function isPodSpec({ pod }: PodSet): boolean {
-  return getIn(pod, 'containers')?.node.kind === 'seq';
 }
 
 /** Safe: the object was rejected before, and the text stays the same. */
