@@ -1,10 +1,10 @@
 import { acceleratorResource } from '../catalog/index.ts';
 import { meantResource } from '../catalog/resource-spelling.ts';
 import { entries, getIn, keyOf } from '../yaml/cursor.ts';
-import type { PodSet } from './workload.ts';
+import type { Container } from './workload.ts';
 
 /** Whether a container requests a resource by a misspelled name, which gpu-resource-name reports, or a device below a misspelled field. */
-export function misspellsResource({ containers }: PodSet): boolean {
+export function misspellsResource({ containers }: { readonly containers: readonly Container[] }): boolean {
   const names = containers.flatMap(({ resources }) =>
     ['limits', 'requests'].flatMap((key) => entries(getIn(resources, key)).map(keyOf)),
   );

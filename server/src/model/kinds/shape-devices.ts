@@ -4,6 +4,7 @@ import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
 import { countIn } from '../count.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
+import { misspellsResource } from '../misspelled-resource.ts';
 import { once } from '../once.ts';
 import { imageOfParts, lowerContainer, text } from '../pod.ts';
 import { byName } from '../requested-resource.ts';
@@ -30,6 +31,7 @@ export function blockDevices(block: Cursor, here: readonly Cursor[]): BlockDevic
   const named = namedDevices(block);
   if (named !== undefined)
     return here.some(runsSomething) ? { containers: [container], implicitDevices: [named] } : undefined;
+  if (misspellsResource({ containers: [container] }) && here.some(runsSomething)) return { containers: [container] };
   const count = plainCount(block);
   if (count === undefined || !isOfProgram(block, here)) return undefined;
   return { containers: [container], implicitDevices: [count] };
