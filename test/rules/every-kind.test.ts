@@ -126,6 +126,12 @@ const kinds: Readonly<Record<string, (pod: Pod) => string>> = {
     ),
   DaskCluster: (pod) =>
     objectOf('kubernetes.dask.org/v1', 'DaskCluster', `worker:\n    replicas: 2\n    spec:\n      ${specOf(pod, 6)}`),
+  SparkApplication: (pod) =>
+    objectOf(
+      'sparkoperator.k8s.io/v1beta2',
+      'SparkApplication',
+      `type: Python\n  driver: {cores: 1}\n  executor:\n    instances: 2\n    template:\n      spec:\n        ${specOf(pod, 8)}`,
+    ),
   'a kind that nobody knows': (pod) =>
     objectOf('ml.example.com/v1', 'TrainingRun', `replicas: 1\n  template:\n    spec:\n      ${specOf(pod, 6)}`),
   Workflow: inWorkflow('Workflow', 'entrypoint: train\n  templates:\n    ', 6),
@@ -199,6 +205,7 @@ const open: ReadonlySet<string> = new Set([
   'Katib Experiment: a volume that is missing',
   'Katib Experiment: more shards than GPUs',
   'DynamoGraphDeployment: a volume that is missing',
+  'SparkApplication: a volume that is missing',
   'a kind that nobody knows: a volume that is missing',
 ]);
 

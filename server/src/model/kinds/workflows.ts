@@ -261,9 +261,25 @@ function sparkPods(
       ? configuredDevices(spec, name)
       : [devicesBy(resource, gpu, countOf(lowerQuantity(quantity)))];
   const sidecars = items(getIn(role, 'sidecars')).map((sidecar) => lowerContainer(sidecar, 'app'));
-  const own = lowerContainer(role, 'app', 'spark');
-  const containers = [{ ...own, image: own.image ?? text(getIn(spec, 'image')) }, ...sidecars];
-  return [{ name, pod: role, metadata: role, replicas, pods, containers, implicitDevices }];
+  // Spark adds its fields to the first container of a template.
+  const template = getIn(role, 'template', 'spec');
+  const inTemplate = template === undefined ? [] : lowerContainers(template);
+  const own = inTemplate.find(({ type }) => type === 'app') ?? lowerContainer(role, 'app', 'spark');
+  const image = own.image ?? text(getIn(role, 'image') ?? getIn(spec, 'image'));
+  const others = inTemplate.filter((one) => one !== own);
+  const containers = [{ ...own, image }, ...others, ...sidecars];
+  const metadata = template === undefined ? role : getIn(role, 'template', 'metadata');
+  return [
+    {
+      name,
+      pod: template ?? role,
+      metadata,
+      replicas,
+      pods,
+      containers,
+      ...(implicitDevices.length > 0 && { implicitDevices }),
+    },
+  ];
 }
 
 /** https://spark.apache.org/docs/latest/running-on-kubernetes.html#resource-allocation-and-configuration-overview */
