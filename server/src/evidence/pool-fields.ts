@@ -8,6 +8,7 @@ import { type Field, type Fields, isFields, meaningOf } from './fields.ts';
 import { emptyList } from './hcl-choices.ts';
 import { mixedInstancesOf } from './mixed-instances.ts';
 import { diskInFields } from './pool-disks.ts';
+import { statedTaints } from './stated-taints.ts';
 
 // Pools of nodes in the words of many tools: Terraform, Cluster API, OpenShift, Crossplane, Config Connector. They are read by the meaning of their
 // fields, whatever the case: `machine_type`, `instanceTypes`, `vmSize`.
@@ -87,8 +88,8 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
   return {
     name: called,
     labels,
-    // Tools add taints of their own.
-    taints: null,
+    taints: statedTaints(of('taint', 'taints', 'nodetaint', 'nodetaints', 'kubernetestaints')),
+    ...((provider === 'gcp' || provider === 'azure') && { toleratesRequested: true }),
     gpus: (hasCards ? gpusByLabel(accelerator, model) : modelsOfMachines(terms)).map(({ id }: GpuModel) => id),
     terms,
     ...(cpus === null

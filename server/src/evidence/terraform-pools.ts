@@ -88,14 +88,15 @@ function blocksOfUnit(inputs: Fields): readonly TerraformBlock[] {
 }
 
 /**
- * The fields of a pool with those that its module or cluster has for all its pools: its place, and labels by the names of pools.
+ * The fields of a pool with those that its module or cluster has for all its pools: its place, and labels and taints by the names of pools.
  * https://registry.terraform.io/modules/terraform-google-modules/kubernetes-engine/google
  */
 function inParent(fields: Fields, name: string | null, parent: Fields): Fields {
-  const labels = parent.get('node_pools_labels');
   const own = fields.get('name') ?? name;
-  const named = isFields(labels) && typeof own === 'string' ? ['all', own].map((key) => labels.get(key)) : [];
-  const added = named.flatMap((some) => (isFields(some) ? [...some] : []));
+  const ofPool = (map: Field | undefined) =>
+    isFields(map) && typeof own === 'string' ? ['all', own].map((key) => map.get(key)) : [];
+  const added = ofPool(parent.get('node_pools_labels')).flatMap((some) => (isFields(some) ? [...some] : []));
+  const taints = ofPool(parent.get('node_pools_taints')).flatMap((some) => (Array.isArray(some) ? some : []));
   const hasOwn = [...placeKeys, 'zone'].some((key) => fields.has(key));
   const place = hasOwn ? undefined : placeKeys.find((key) => parent.has(key));
   const zones = ofGoogle(parent) && !fields.has('node_locations') ? parent.get('zones') : undefined;
@@ -105,6 +106,7 @@ function inParent(fields: Fields, name: string | null, parent: Fields): Fields {
       key && parent.has(key) ? [[key, parent.get(key) ?? null] as const] : [],
     ),
     ...(added.length === 0 ? [] : [['labels', new Map(added)] as const]),
+    ...(taints.length === 0 ? [] : [['taints', taints] as const]),
     ...fields,
   ]);
 }

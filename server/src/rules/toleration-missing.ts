@@ -22,7 +22,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * `taints` in `.gpulint.yaml` lists the taints of the GPU nodes. A pod that does not tolerate every one of them cannot run on these nodes. It
  * stays Pending, and autoscalers start no node for it.
  *
- * Without `taints` in the config, the taints come from the GPU node pools that the project describes (Karpenter, eksctl, GKE compute classes).
+ * Without `taints` in the config, the taints come from the GPU node pools that the project describes (Karpenter, eksctl, GKE compute classes, Terraform).
  * The rule reads the pools whose own label the pod selects or, for a pod without node labels, the nearest pools. Each of them must have the
  * taint. The pods of a job in a Kueue queue must tolerate the taints of one of the queue's flavors, unless the flavor adds the tolerations
  * itself.
