@@ -98,9 +98,10 @@ export default defineRule({
       if (checked.has(name)) continue;
       checked.add(name);
       if (/^gpus?$/i.test(name) && isListedContainer(container.at)) {
+        const mayBeOwn = context.workload.byShape;
         context.report({
-          severity: 'error',
-          message: `Resource ${name} has no domain: the API server rejects the pod; NVIDIA GPUs are nvidia.com/gpu`,
+          severity: mayBeOwn ? 'warning' : 'error',
+          message: `Resource ${name} has no domain: the API server rejects the pod${mayBeOwn ? ', unless the operator translates it' : ''}; NVIDIA GPUs are nvidia.com/gpu`,
           span: keySpanOf(entry),
           fixes: () => [renameResource(container, name, 'nvidia.com/gpu', 'unsafe', context.document)],
         });

@@ -103,7 +103,8 @@ export default defineRule({
     }
     for (const entry of [...entries(limits), ...entries(requests)]) {
       if (keyOf(entry).startsWith(quotaPrefix)) checkPrefix(entry, context);
-      if (!isOther(keyOf(entry)) || isUnknown(entry)) continue;
+      // An operator of an unknown kind may translate names of its own.
+      if (!isOther(keyOf(entry)) || isUnknown(entry) || context.workload.byShape) continue;
       if (checkName(entry, context)) checkAmount(entry, context);
     }
     for (const request of entries(requests)) checkPair(request, container, context);
