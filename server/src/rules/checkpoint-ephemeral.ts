@@ -1,9 +1,7 @@
-import { isRunDirectory } from '../command/checkpoint.ts';
-import { wordsOf } from '../command/name-words.ts';
 import { lateCopy } from '../evidence/late-copies.ts';
 import { checkpointSigns, mayHaveVariables, usesAccelerators } from '../evidence/launch.ts';
 import { absolute, isBesideData, isLost, mountOf, type Place } from '../evidence/lost-paths.ts';
-import { connects, hasAccount, keepsNowhereElse, losesResults, redirectsPaths } from '../evidence/lost-results.ts';
+import { hasAccount, keepsNowhereElse, losesResults, redirectsPaths } from '../evidence/lost-results.ts';
 import { hasNoLastingPlace } from '../evidence/no-lasting-place.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { progressVolume } from '../evidence/progress-volumes.ts';
@@ -13,13 +11,8 @@ import { resultPath } from '../evidence/result-paths.ts';
 import { checkpointVariable, outputVariable } from '../evidence/result-variables.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { preemptibleClass, selectsSpot } from '../evidence/spot.ts';
-import {
-  hasDurableMount,
-  isTrialStep,
-  mayMountMore,
-  runsMountedScript,
-  volumeNamed,
-} from '../evidence/volume-lifetime.ts';
+import { holdsProgress, keepsNothing, maySend } from '../evidence/stated-progress.ts';
+import { isTrialStep, mayMountMore, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -320,24 +313,6 @@ function fatalRestart(sign: Place, container: Container, { workload: { manifest 
 
 /** With these policies, the controller makes a new pod instead of restarting the container. */
 const replacing = /^(?:Never|ExitCode)$/;
-
-/** Whether no volume outlives the pod, and no account of another service is at hand, which a file of settings could name. */
-function keepsNothing(container: Container, podSet: PodSet): boolean {
-  return !maySend(container, podSet) && !hasDurableMount(container, podSet);
-}
-
-/** Whether the pod has an account of another service. */
-function maySend({ env }: Container, { pod }: PodSet): boolean {
-  return getIn(pod, 'serviceAccountName') !== undefined || env.some(({ name }) => connects.test(name));
-}
-
-/** Excludes flags for logs, exports and results, whose loss does not matter. */
-function holdsProgress(flag: string): boolean {
-  const name = flag.split('=')[0] ?? '';
-  if (name.replace(/^-+/, '') === 'project' || isRunDirectory(wordsOf(name))) return true;
-  const isSaved = /save|output|checkpoint|ckpt|snapshot|resume/i.test(name);
-  return isSaved && !/log|export|eval|result|onnx|profil|trace/i.test(name);
-}
 
 const isOnSpot = once(({ podSets }: Workload) =>
   podSets.some((podSet) => selectsSpot(podSet) || preemptibleClass(podSet) !== undefined),

@@ -7,6 +7,7 @@ import { hasAccount, redirectsPaths } from '../evidence/lost-results.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isOnSpot, preemptibleClass, spotPlace } from '../evidence/spot.ts';
 import { progressFile, savesOutside } from '../evidence/spot-progress.ts';
+import { statesLostProgress } from '../evidence/stated-progress.ts';
 import { hasDurableMount, isTrialIn, runsMountedScript, trainingPods } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
@@ -250,14 +251,15 @@ function mayKeepProgress(podSet: PodSet): boolean {
       hasDurableMount(container, podSet) ||
       runsMountedScript(container, podSet) ||
       // What a script copies out of the pod after training is no checkpoint.
-      (hasCheckpointSign(container) && lateCopy(container, podSet) === undefined),
+      (hasCheckpointSign(container, podSet) && lateCopy(container, podSet) === undefined),
   );
 }
 
 /** Reads the command line and the environment. A resume flag is a sign unless a path shows that it resumes from inside the pod. */
-function hasCheckpointSign(container: Container): boolean {
+function hasCheckpointSign(container: Container, podSet: PodSet): boolean {
   if (items(getIn(container.at, 'envFrom')).length > 0) return true;
-  const signs = checkpointSigns(container);
+  const isStated = statesLostProgress(container, podSet);
+  const signs = checkpointSigns(container).filter(({ inSettings }) => !(inSettings && isStated));
   const inPod = signs.some(({ kind }) => kind === 'path');
   return signs.some(({ kind }) => kind === 'store' || kind === 'unknown' || (kind === 'resume' && !inPod));
 }
