@@ -87,6 +87,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [FastAPI: command line](https://fastapi.tiangolo.com/fastapi-cli/)
  * - [Gunicorn: settings](https://docs.gunicorn.org/en/stable/settings.html)
  * - [Hypercorn: configuring](https://hypercorn.readthedocs.io/en/latest/how_to_guides/configuring.html)
+ * - [Text Generation Inference: launcher arguments](https://huggingface.co/docs/text-generation-inference/reference/launcher)
  * - [Xinference: start a local server](https://inference.readthedocs.io/en/latest/getting_started/using_xinference.html)
  */
 export default defineRule({
@@ -197,7 +198,7 @@ const hostVariables: ReadonlyMap<string, string> = new Map([
   ['llama-server', 'LLAMA_ARG_HOST'],
 ]);
 
-const hostFlags: ReadonlySet<string> = new Set(['host', 'server.address', 'server-name']);
+const hostFlags: ReadonlySet<string> = new Set(['host', 'hostname', 'server.address', 'server-name']);
 
 /** Flags with the address and the port, and the servers that have them. */
 const bindFlags: ReadonlySet<string> = new Set(['bind', 'b']);
