@@ -1,8 +1,9 @@
 // The table of the API's types: fields, their types, what is required, enums. Made from the models of @kubernetes/client-node, which carry the
-// schema of Kubernetes, from corrections.ts and, for custom resources and charts' values, from custom-types.ts and chart-types.ts.
+// schema of Kubernetes, from corrections.ts and, for custom resources and charts' values, from custom-types.ts, cluster-types.ts and chart-types.ts.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chartAliases, charts, chartTypes, strictCharts } from './chart-types.ts';
+import { clusterKinds, clusterTypes } from './cluster-types.ts';
 import { enums, kinds, laterFields, models, notRequired, opaque, quantities, required } from './corrections.ts';
 import { customKinds, customTypes } from './custom-types.ts';
 
@@ -27,8 +28,8 @@ export function renderApiTypes(): string {
     sources: [sourceOf()],
     kinds: Object.fromEntries(served.sort(byName)),
     types: Object.fromEntries([...types].sort(byName)),
-    customKinds,
-    customTypes: { ...customTypes, ...chartTypes },
+    customKinds: { ...customKinds, ...clusterKinds },
+    customTypes: { ...customTypes, ...clusterTypes, ...chartTypes },
     charts,
     chartAliases,
     strictCharts,

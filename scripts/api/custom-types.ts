@@ -25,8 +25,6 @@ export const customKinds: Readonly<Record<string, string>> = {
   'jobset.x-k8s.io/v1alpha2/JobSet': 'JobSet',
   'kaito.sh/v1alpha1/Workspace': 'Workspace',
   'kaito.sh/v1beta1/Workspace': 'Workspace',
-  'karpenter.k8s.aws/v1/EC2NodeClass': 'EC2NodeClass',
-  'karpenter.sh/v1/NodePool': 'NodePool',
   'keda.sh/v1alpha1/ScaledJob': 'ScaledJob',
   'kubeai.org/v1/Model': 'KubeAIModel',
   'kubeflow.org/v1/JAXJob': 'JAXJob',
@@ -42,14 +40,6 @@ export const customKinds: Readonly<Record<string, string>> = {
   'kubeflow.org/v2beta1/MPIJob': 'MPIJob',
   'kubevirt.io/v1/VirtualMachine': 'VirtualMachine',
   'kubevirt.io/v1/VirtualMachineInstance': 'VirtualMachineInstance',
-  'kueue.x-k8s.io/v1beta1/ClusterQueue': 'ClusterQueue',
-  'kueue.x-k8s.io/v1beta1/LocalQueue': 'LocalQueue',
-  'kueue.x-k8s.io/v1beta1/ResourceFlavor': 'ResourceFlavor',
-  'kueue.x-k8s.io/v1beta2/ClusterQueue': 'ClusterQueue',
-  'kueue.x-k8s.io/v1beta2/LocalQueue': 'LocalQueue',
-  'kueue.x-k8s.io/v1beta2/ResourceFlavor': 'ResourceFlavor',
-  'kueue.x-k8s.io/v1beta1/WorkloadPriorityClass': 'WorkloadPriorityClass',
-  'kueue.x-k8s.io/v1beta2/WorkloadPriorityClass': 'WorkloadPriorityClass',
   'leaderworkerset.x-k8s.io/v1/LeaderWorkerSet': 'LeaderWorkerSet',
   'production-stack.vllm.ai/v1alpha1/VLLMRuntime': 'VLLMRuntime',
   'monitoring.coreos.com/v1/PodMonitor': 'PodMonitor',
@@ -62,8 +52,11 @@ export const customKinds: Readonly<Record<string, string>> = {
   'serving.knative.dev/v1/Service': 'KnativeService',
   'serving.kserve.io/v1alpha1/ClusterServingRuntime': 'ServingRuntime',
   'serving.kserve.io/v1alpha1/LLMInferenceService': 'LLMInferenceService',
+  'serving.kserve.io/v1alpha2/LLMInferenceService': 'LLMInferenceService',
   'serving.kserve.io/v1alpha1/ServingRuntime': 'ServingRuntime',
   'serving.kserve.io/v1beta1/InferenceService': 'InferenceService',
+  'trainer.kubeflow.org/v1alpha1/ClusterTrainingRuntime': 'TrainingRuntime',
+  'trainer.kubeflow.org/v1alpha1/TrainingRuntime': 'TrainingRuntime',
   'trainer.kubeflow.org/v1alpha1/TrainJob': 'TrainJob',
 };
 
@@ -183,7 +176,8 @@ export const customTypes: Readonly<Record<string, string>> = {
     '+PodSpec containerConcurrency:i timeoutSeconds:i responseStartTimeoutSeconds:i idleTimeoutSeconds:i',
   ScaledJob: object('ScaledJobSpec'),
   ScaledJobSpec:
-    'jobTargetRef!:JobSpec pollingInterval:i successfulJobsHistoryLimit:i failedJobsHistoryLimit:i rolloutStrategy rollout:* envSourceContainerName minReplicaCount:i maxReplicaCount:i scalingStrategy:* triggers!:*',
+    'jobTargetRef!:JobSpec pollingInterval:i successfulJobsHistoryLimit:i failedJobsHistoryLimit:i rolloutStrategy rollout:* envSourceContainerName minReplicaCount:i maxReplicaCount:i scalingStrategy:* triggers!:[ScaleTrigger',
+  ScaleTrigger: 'type name useCachedMetrics:b metadata:* authenticationRef:* metricType',
   VolcanoJob: object('VolcanoJobSpec'),
   VolcanoJobSpec:
     'schedulerName minAvailable:i volumes:* tasks:[VolcanoTask policies:* plugins:* runningEstimate:* queue maxRetry:i ttlSecondsAfterFinished:i priorityClassName minSuccess:i networkTopology:*',
@@ -213,21 +207,6 @@ export const customTypes: Readonly<Record<string, string>> = {
   Workspace: 'apiVersion kind metadata:ObjectMeta resource:KaitoResource inference:KaitoInference tuning:* status:*',
   KaitoInference: 'preset:* template:PodTemplateSpec config adapters:*',
   KaitoResource: 'count:i instanceType labelSelector:LabelSelector preferredNodes:[s partition:*',
-  // Karpenter
-  EC2NodeClass: object('EC2NodeClassSpec'),
-  EC2NodeClassSpec:
-    'subnetSelectorTerms!:* securityGroupSelectorTerms!:* amiSelectorTerms!:* amiFamily:=AL2|AL2023|Bottlerocket|Custom|Windows2019|Windows2022|Windows2025 role instanceProfile userData blockDeviceMappings:* metadataOptions:* instanceStorePolicy tags:* kubelet:* detailedMonitoring:b associatePublicIPAddress:b capacityReservationSelectorTerms:* context placementGroupSelector:* networkInterfaces:* connectionTracking:* ipPrefixCount:* cpuOptions:*',
-  NodePool: object('NodePoolSpec'),
-  NodePoolSpec: 'template:NodePoolTemplate disruption:NodePoolDisruption limits:{q weight:i replicas:i',
-  NodePoolTemplate: 'metadata:NodePoolMetadata spec:NodePoolNode',
-  NodePoolMetadata: 'labels:{s annotations:{s',
-  NodePoolNode:
-    'nodeClassRef:NodeClassRef requirements:[NodePoolRequirement taints:[NodeTaint startupTaints:[NodeTaint expireAfter terminationGracePeriod',
-  NodeClassRef: 'group! kind! name!',
-  NodePoolRequirement: 'key! operator!:=In|NotIn|Exists|DoesNotExist|Gt|Lt|Gte|Lte values:[s minValues:i',
-  NodePoolDisruption:
-    'consolidateAfter! consolidationPolicy:=WhenEmpty|WhenEmptyOrUnderutilized|Balanced budgets:[NodePoolBudget',
-  NodePoolBudget: 'nodes schedule duration reasons:[s',
   // Kubeflow
   MPIJob: object('MPIJobSpec'),
   MPIJobSpec:
@@ -252,25 +231,12 @@ export const customTypes: Readonly<Record<string, string>> = {
     'runtimeRef!:RuntimeRef initializer:* trainer:Trainer labels:{s annotations:{s podSpecOverrides:* podTemplateOverrides:* runtimePatches:* suspend:b activeDeadlineSeconds:i managedBy',
   V2TrainJob: object('V2TrainJobSpec'),
   V2TrainJobSpec: '+TrainJobSpec datasetConfig:* modelConfig:*',
-  TrainingRuntimeSpec: 'mlPolicy podGroupPolicy template',
+  TrainingRuntime: object('TrainingRuntimeSpec'),
+  TrainingRuntimeSpec: 'mlPolicy:MLPolicy podGroupPolicy:* template:JobSetTemplate',
+  MLPolicy: 'numNodes:i torch:* mpi:* jax:* xgboost:* flux:* plainML:*',
+  JobSetTemplate: 'metadata:ObjectMeta spec:JobSetSpec',
   RuntimeRef: 'name! apiGroup kind',
   Trainer: 'image command:[s args:[s env:[EnvVar numNodes:i resourcesPerNode:ResourceRequirements numProcPerNode:x',
-  // Kueue
-  ClusterQueue: object('ClusterQueueSpec'),
-  ClusterQueueSpec:
-    'resourceGroups:[ResourceGroup cohort cohortName queueingStrategy:=StrictFIFO|BestEffortFIFO namespaceSelector:LabelSelector flavorFungibility:* preemption:Preemption admissionChecks:* admissionChecksStrategy:* stopPolicy:=None|Hold|HoldAndDrain fairSharing:* admissionScope:* excludeResourcePrefixes:* concurrentAdmissionPolicy:*',
-  Preemption:
-    'reclaimWithinCohort:=Never|LowerPriority|Any withinClusterQueue:=Never|LowerPriority|LowerOrNewerEqualPriority borrowWithinCohort:*',
-  ResourceGroup: 'coveredResources!:[s flavors!:[FlavorQuotas',
-  FlavorQuotas: 'name! resources!:[QueueQuota',
-  QueueQuota: 'name! nominalQuota!:q borrowingLimit:q lendingLimit:q',
-  LocalQueue: object('LocalQueueSpec'),
-  LocalQueueSpec: 'clusterQueue stopPolicy:=None|Hold|HoldAndDrain fairSharing:*',
-  ResourceFlavor: object('ResourceFlavorSpec'),
-  ResourceFlavorSpec: 'nodeLabels:{s nodeTaints:[NodeTaint tolerations:[FlavorToleration topologyName',
-  NodeTaint: 'key! value effect!:=NoSchedule|PreferNoSchedule|NoExecute timeAdded',
-  FlavorToleration: '+Toleration operator:=Exists|Equal',
-  WorkloadPriorityClass: 'apiVersion kind metadata:ObjectMeta value!:i description',
   // NIM. Rules report a NIMService without authSecret.
   NIMCache: object('NIMCacheSpec'),
   NIMCacheSpec:

@@ -49,8 +49,11 @@ for (const served of Object.keys(apiJson.kinds)) {
 
 /** The newest apiVersion of a custom resource whose name no other group has; undefined for names of one word, which others may use. */
 export function customHome(kind: string): string | undefined {
-  return /[A-Z].*[A-Z]/.test(kind) ? homesByKind.get(kind) : undefined;
+  return /[A-Z].*[A-Z]/.test(kind) && !sharedKinds.test(kind) ? homesByKind.get(kind) : undefined;
 }
+
+/** Kinds of several groups: other schedulers and other tools for clusters have them, and Kubeflow's runtimes were in another group. */
+const sharedKinds = /^(?:PodGroup|ClusterConfig|(?:Cluster)?TrainingRuntime)$/;
 
 const homesByKind = new Map<string, string>();
 for (const served of Object.keys(apiJson.customKinds)) {

@@ -42,7 +42,7 @@ function nameOf({ type, at, above }: ApiHolder): string | undefined {
   const known = names[type];
   if (known !== undefined) return known;
   // Some types have a prefix, because other groups have a kind of the same name.
-  const kind = type.replace(/^(?:V\d(?:beta\d)?|Argo|KubeAI)/, '');
+  const kind = type.replace(/^(?:V\d(?:beta\d)?|Argo|KubeAI|Kueue|Volcano)/, '').replace(/^Eksctl/, 'Cluster');
   if (above === undefined) return `the ${kind}`;
   if (above.above === undefined && kind.endsWith('Spec')) return `the ${kind.slice(0, -'Spec'.length)}'s spec`;
   if (keyOf(at) === 'spec' && at.parent !== undefined && keyOf(at.parent) !== '') return `${keyOf(at.parent)}.spec`;

@@ -40,8 +40,8 @@ export function describeProblem(problem: ApiProblem, meant: MeantField | undefin
   }
 }
 
-/** Types that describe nodes or what runs on them, not pods that use GPUs. */
-const ofNodes = /^(?:EC2NodeClass|NodePool|ClusterPolicy)/;
+/** Types that describe nodes, what runs on them, and queues, not pods that use GPUs. */
+const ofNodes = /^(?:EC2|NodePool|NodeOverlay|ClusterPolicy|Volcano(?:Queue|PodGroup)|Eksctl)/;
 
 /** A mistake in the pods of an object of a kind whose controller, not the API server, reads them. */
 export function describeUntyped({ problem, name }: UntypedProblem, document: YamlDocument): Report {
@@ -64,8 +64,9 @@ function unknownField(problem: ApiProblem, meant: MeantField | undefined, docume
   const written = shorten(problem.field, 60);
   // `args::` has the key `args:`.
   const field = written.endsWith(':') ? `"${written}"` : written;
-  const then =
-    holder.above !== undefined && !ofNodes.test(holder.type) && hasAcceleratorKey(at.node)
+  const then = holder.type.startsWith('Eksctl')
+    ? 'eksctl rejects the file'
+    : holder.above !== undefined && !ofNodes.test(holder.type) && hasAcceleratorKey(at.node)
       ? 'kubectl rejects it; with other clients, the pod starts without its GPU'
       : 'kubectl rejects it; other clients ignore it';
   const span = keySpanOf(at);
