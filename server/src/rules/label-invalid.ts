@@ -2,11 +2,13 @@ import { isPodSpec, isServedKind, rejectionOf } from '../evidence/rejection.ts';
 import { hasAffinityOrSpread, isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import { keyProblem, labelValueProblem } from '../model/api-syntax.ts';
 import { groupOf } from '../model/manifest.ts';
+import { isValues } from '../model/values.ts';
+import type { PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asString, type Cursor, entries, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
+import { defineRule, type PodSetContext, type RuleContext, type Severity } from './rule.ts';
 
 /**
  * The key or the value of a label, or the key of an annotation, is one that the API server rejects.
@@ -14,8 +16,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * ## Why
  *
  * The value of a label has at most 63 characters: letters, digits, "-", "_" and ".". The id of a model (`meta-llama/Llama-3.1-8B`), a path,
- * an address or a sentence is not a label; it can be an annotation. The same applies to the values of selectors and node selectors. Keys
- * have an optional lowercase domain before their only slash.
+ * an address or a sentence is not a label; it can be an annotation. The same applies to the values of selectors and node selectors. Drivers print the
+ * name of a card with spaces (`NVIDIA L4`), but its label has none (`NVIDIA-L4`). Keys have an optional lowercase domain before their only slash.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -55,7 +57,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templates and placeholders.
+ * For templates and placeholders. In the values of charts, node labels are checked, with severity warning: the chart may rewrite them.
  *
  * ## Sources
  *
@@ -90,6 +92,7 @@ export default defineRule({
     }
   },
   podSet(podSet, context) {
+    if (isValues(context.workload)) checkValues(podSet, context);
     if (!isPodSpec(podSet, context.workload)) return;
     const rejection = rejectionOf(context.workload);
     // The metadata of a Pod is that of the object.
@@ -106,6 +109,13 @@ export default defineRule({
     if (hasAffinityOrSpread(podSet.pod)) checkTerms(podSet.pod, rejection, context);
   },
 });
+
+/** The values that charts pass on to selectors of nodes, or make node affinity of. */
+function checkValues({ selectors }: PodSet, context: PodSetContext): void {
+  for (const { key, values } of selectors)
+    for (const { at } of values)
+      checkValue(at, ` of node label ${shorten(key, 28)}`, 'the API server rejects the pod', context, 'warning');
+}
 
 function checkTerms(pod: Cursor, rejection: string, context: PodSetContext): void {
   const at = (path: string) => placesAt(pod, path);
@@ -166,12 +176,19 @@ function checkKey(at: Cursor, what: string, rejection: string, { report }: RuleC
   report({ message: `${what} "${shorten(key, 40)}" ${problem}: ${rejection}`, span: spanOf(at) });
 }
 
-function checkValue(at: Cursor, owner: string, rejection: string, { report, document }: RuleContext): void {
+function checkValue(
+  at: Cursor,
+  owner: string,
+  rejection: string,
+  { report, document }: RuleContext,
+  severity: Severity = 'error',
+): void {
   const value = asString(at);
   if (value === undefined || isUnknown(at)) return;
   const problem = labelValueProblem(value);
   if (problem === undefined) return;
   report({
+    severity,
     message: `Value "${shorten(value, 24)}"${owner} ${problem}: ${rejection}`,
     span: spanOf(at),
     fixes: () => {

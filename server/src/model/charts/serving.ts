@@ -27,11 +27,14 @@ export const servingCharts: readonly Chart[] = [
   {
     names: ['chart-vllm', 'vllm'],
     source: 'https://github.com/vllm-project/vllm/tree/main/examples/online_serving/chart-helm',
-    date: '2026-11-22',
+    date: '2026-11-30',
     owns: (values) =>
       items(getIn(values, 'image', 'command')).length > 0 &&
       (getIn(values, 'extraInit') !== undefined || getIn(values, 'gpuModels') !== undefined),
-    blocks: (values) => [one(values, containerOf({ at: values, name: 'vllm', ownChart: true }))],
+    blocks: (values) => {
+      const block = one(values, containerOf({ at: values, name: 'vllm', ownChart: true }));
+      return [{ ...block, podSet: { ...block.podSet, ...gpuModelNodes(values) } }];
+    },
   },
   {
     names: ['nim-llm'],
@@ -157,6 +160,19 @@ export const servingCharts: readonly Chart[] = [
 
 function one(values: Cursor, container: Container): ChartBlock {
   return { root: values, podSet: { ...podSetOf(values, [container]), pods: replicasOf(values) }, role: 'serving' };
+}
+
+/** The template makes required node affinity of `gpuModels`, if both the requests and the limits have GPUs. */
+function gpuModelNodes(values: Cursor): Partial<PodSetSource> {
+  const models = getIn(values, 'gpuModels');
+  const resources = getIn(values, 'resources');
+  const counts = ['requests', 'limits'].map((part) => getIn(resources, part, 'nvidia.com/gpu'));
+  if (models === undefined || isTemplated(models) || counts.some((count) => !((lowerCount(count, 0) ?? 0) > 0)))
+    return {};
+  const named = items(models).flatMap((model) => text(model) ?? []);
+  // The chart's own value stands for a name.
+  if (named.length === 0 || named.some(({ value }) => value === 'TYPE_GPU_USED')) return {};
+  return { selectors: [{ key: 'nvidia.com/gpu.product', values: named, from: 'affinity', at: models }] };
 }
 
 /** A Deployment per model. With `raySpec`, the model has a Ray cluster, whose head takes the parts of `headNode`. */
