@@ -109,7 +109,7 @@ export default defineRule({
     if (count === null || count === 0 || seen === undefined) return;
     if (seen >= count) {
       // A list in a ConfigMap may be there for larger pods.
-      const last = own?.name !== 'CUDA_VISIBLE_DEVICES' ? 0 : Math.max(...value.value.split(',').map(Number));
+      const last = own === undefined ? 0 : Math.max(...value.value.split(',').map(Number));
       // A program that starts as many processes as there are GPUs needs no others.
       const isEnough = findLocalProcesses(processInput(container)).some((one) => one.count === count);
       if (last >= count && !isEnough)
