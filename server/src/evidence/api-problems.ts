@@ -112,8 +112,8 @@ const affinityParts = wordSet(
 );
 
 /** The problems in a mapping to which others may add. */
-export function problemsBelow(holder: ApiHolder, text: string): readonly ApiProblem[] {
-  const walk: Walk = { partial: true, found: [], text, custom: true };
+export function problemsBelow(holder: ApiHolder, text: string, custom = true): readonly ApiProblem[] {
+  const walk: Walk = { partial: true, found: [], text, custom };
   visitObject(holder, walk);
   return walk.found;
 }

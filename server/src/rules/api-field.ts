@@ -5,6 +5,7 @@ import { flatFields } from '../evidence/flat-fields.ts';
 import { missingOperands } from '../evidence/missing-operands.ts';
 import { missingSelector } from '../evidence/missing-selector.ts';
 import { missingType } from '../evidence/missing-type.ts';
+import { problemsOfMeant } from '../evidence/problems-of-meant.ts';
 import { untypedProblems } from '../evidence/untyped-problems.ts';
 import { valuesQuantities } from '../evidence/values-quantities.ts';
 import { unreadableTexts } from '../evidence/yaml-texts.ts';
@@ -108,11 +109,13 @@ export default defineRule({
         span: keySpanOf(operands.spec),
       });
     }
-    const problems = apiProblems(manifest);
-    if (problems.length === 0) return;
+    const own = apiProblems(manifest);
+    if (own.length === 0) return;
+    const meantOf = (problem: ApiProblem) => (problem.what === 'unknown-field' ? meantField(problem) : undefined);
+    const problems = [...own, ...own.flatMap((one) => problemsOfMeant(one, meantOf(one), document.text))];
     const meant = new Map(
       problems.flatMap((problem) => {
-        const found = problem.what === 'unknown-field' ? meantField(problem) : undefined;
+        const found = meantOf(problem);
         return found === undefined ? [] : [[problem, found] as const];
       }),
     );
