@@ -1,4 +1,4 @@
-import { type ApiType, knownAccelerator } from '../catalog/index.ts';
+import { type ApiType, apiFields, knownAccelerator } from '../catalog/index.ts';
 import type { ApiHolder } from '../evidence/api-problems.ts';
 import { expectedWords, writtenWords } from '../evidence/api-words.ts';
 import { type UnreadKey, unreadKeys, writtenChart } from '../evidence/chart-keys.ts';
@@ -8,6 +8,7 @@ import { inlineValues } from '../model/inline-values.ts';
 import { mayBeValues } from '../model/values.ts';
 import { fix } from '../rewrite/fix.ts';
 import { moveField } from '../rewrite/move-field.ts';
+import { renameWithForm } from '../rewrite/renamed-key.ts';
 import {
   asBoolean,
   asText,
@@ -19,7 +20,7 @@ import {
   rootCursor,
   spanOf,
 } from '../yaml/cursor.ts';
-import { insertKey, renameKey } from '../yaml/edit.ts';
+import { insertKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type Report } from './rule.ts';
@@ -105,7 +106,9 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
         ...place,
         severity,
         message: `The ${chart} chart has no key ${key} ${placeWords(holder)}; did you mean ${meant.key}? ${then}`,
-        fixes: () => [fix(`Rename ${key} to ${meant.key}`, 'unsafe', renameKey(document, at, meant.key))],
+        fixes: () => [
+          fix(`Rename ${key} to ${meant.key}`, 'unsafe', renameWithForm(document, at, meant.key, typeOf(found))),
+        ],
       };
     case 'moved': {
       const path = meant.path.slice(0, -1).join('.');
@@ -136,9 +139,14 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
       return {
         span: at.entry === undefined ? spanOf(at) : keySpanOf(at),
         severity: 'error',
-        message: `In the ${chart} chart, ${key} must be ${formWords(meant.type, at)}`,
+        message: `In the ${chart} chart, ${key} must be ${formWords(meant.type, at, holder)}`,
       };
   }
+}
+
+/** What the key takes that is meant. */
+function typeOf({ holder, meant }: UnreadKey): ApiType | undefined {
+  return meant.as === 'key' ? apiFields(holder.type).get(meant.key)?.type : undefined;
 }
 
 function describeUnswitched({ at, holder, chart, effect }: UnswitchedGpus, document: YamlDocument): Report {
@@ -167,10 +175,10 @@ function describeNested(inner: Cursor): Report {
 }
 
 /** What a value must be, what it is, and what follows. */
-function formWords(type: ApiType, at: Cursor): string {
+function formWords(type: ApiType, at: Cursor, holder: ApiHolder): string {
   if (type.form === 'enum')
     return `${type.values.length === 1 ? '' : 'one of '}${type.values.join(', ')}, not ${shorten(asText(at) ?? '', 20)}: its pods do not start`;
-  return `${expectedWords(type)}, not ${writtenWords(at, (text) => shorten(text, 20))}: the release fails`;
+  return `${expectedWords(type)}, not ${writtenWords(at, (text) => shorten(text, 20))}: ${holder.type === 'SpawnerOverride' ? 'no server starts' : 'the release fails'}`;
 }
 
 /** The key of a part of values; empty for the values of a release. */
