@@ -20,7 +20,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * By default (`metricType: AverageValue`), KEDA divides the result of a query by the number of replicas and compares that with the threshold.
  * This is right for sums: a queue of 20 requests needs 4 replicas for 5 requests each. An average, a maximum or a quantile does not grow with
  * the number of replicas, so the autoscaler requests few of them, however full they are: GPUs that are 100% busy need `100 / 70`, that is, 2
- * replicas. With `metricType: Value`, KEDA multiplies instead: 2 replicas at 100% need 3.
+ * replicas. With `metricType: Value`, KEDA multiplies instead: 2 replicas at 100% need 3. With a very low threshold, such a trigger requests many
+ * replicas at any load: GPUs that are 50% busy need `50 / 6`, that is, 9, even if 2 run.
  *
  * KEDA also expects one value. A metric of vLLM, of a GPU or of HTTP requests without `sum()` or `avg()` has one per pod, so the trigger fails as soon as
  * there are two.
@@ -69,8 +70,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * If there is one replica at most, if the target is known to hold no GPUs, and for targets of unknown use, unless the query is about GPUs or a
- * model server. For queries whose result is uncertain, for a percentage whose threshold is so low that the maximum can be reached, and for a
- * formula (`scalingModifiers`). The finding about averages is information if another trigger can request more replicas, or if there are two at
+ * model server. For queries whose result is uncertain, for a percentage whose threshold is so low that the maximum can be reached (unless it is a
+ * tenth of the range or less, which is information), and for a formula (`scalingModifiers`). The finding about averages is information if another trigger can request more replicas, or if there are two at
  * most; the one about one value per pod always is.
  *
  * ## Sources
@@ -93,7 +94,9 @@ export default defineRule({
     if (getIn(spec, 'advanced', 'scalingModifiers', 'formula') !== undefined) return;
     const found = items(triggers).map((trigger) => judge(trigger, most));
     // The autoscaler follows the trigger that asks for the most replicas.
-    const isAlone = found.every((one, index) => one !== undefined || isOfPods(items(triggers)[index]));
+    const isAlone = found.every(
+      (one, index) => (one !== undefined && one.atHalf === undefined) || isOfPods(items(triggers)[index]),
+    );
     for (const one of found) if (one && isAboutGpus(one.query, manifest, context)) report(one, most, isAlone, context);
   },
   workload(workload, context) {
@@ -113,6 +116,8 @@ interface Judged {
   readonly threshold: number;
   /** The most replicas for which the trigger can ask, if the metric has a maximum. */
   readonly reach: number | undefined;
+  /** For how many it asks at half of the metric's maximum, if its threshold is very low. */
+  readonly atHalf?: { readonly value: string; readonly asked: number };
 }
 
 /** What is wrong with the query of a trigger. */
@@ -128,9 +133,12 @@ function judge(trigger: Cursor, most: number): Judged | undefined {
   const threshold = meant(parseQuantity(asText(written) ?? '') ?? 0, ranged);
   if (result === undefined || (result !== 'each' && (threshold <= 0 || isByValue(metricType)))) return undefined;
   const reach = ranged === undefined || threshold > ranged ? undefined : Math.ceil(ranged / threshold);
-  return result !== 'each' && reach !== undefined && reach >= most
-    ? undefined
-    : { trigger, query, result, threshold, reach };
+  const judged = { trigger, query, result, threshold, reach };
+  if (result === 'each' || reach === undefined || reach < most) return judged;
+  // With a tenth of the range for each replica, the trigger asks for several at any load.
+  const asked = Math.min(Math.ceil((ranged ?? 0) / 2 / threshold), most);
+  const value = ranged === 100 ? '50%' : '0.5';
+  return reach >= 10 && asked > 3 ? { ...judged, atHalf: { value, asked } } : undefined;
 }
 
 /** metric-range reports percentages of a metric between 0 and 1, and the reverse. */
@@ -158,6 +166,15 @@ function report(found: Judged, most: number, isAlone: boolean, context: RuleCont
   const { query, result, threshold, reach } = found;
   if (result === 'each') {
     reportEach(query, context);
+    return;
+  }
+  if (found.atHalf !== undefined) {
+    const { value, asked } = found.atHalf;
+    context.report({
+      severity: 'info',
+      message: `KEDA divides this ${result} by the threshold (metricType AverageValue): at ${value}, it asks for ${asked} replicas, however many run`,
+      span: spanOf(query),
+    });
     return;
   }
   const replicas = Math.min(most, 4);
