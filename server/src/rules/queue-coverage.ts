@@ -176,8 +176,12 @@ export default defineRule({
         const listed = namesIn(list, 'name');
         if (listed === undefined || list === undefined || listed.join() === covered.join()) continue;
         const name = getIn(flavor, 'name');
+        const start = `Flavor ${shorten(asText(name) ?? '', 24)} lists`;
+        const isOrder = [...listed].sort().join() === [...covered].sort().join();
         context.report({
-          message: `Flavor ${shorten(asText(name) ?? '', 24)} lists ${shorten(listed.join(', '))}, but coveredResources lists ${shorten(covered.join(', '))}: Kueue rejects the queue`,
+          message: isOrder
+            ? `${start} its resources in another order than coveredResources (${shorten(covered.join(', '))}): Kueue rejects the queue`
+            : `${start} ${shorten(listed.join(', '))}, but coveredResources lists ${shorten(covered.join(', '))}: Kueue rejects the queue`,
           span: spanOf(name ?? list),
           severity: 'error',
         });
