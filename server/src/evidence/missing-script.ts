@@ -1,5 +1,5 @@
 import { startFolder } from '../catalog/image-programs.ts';
-import { wordSet } from '../catalog/word-patterns.ts';
+import { oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { baseName, readCommandLine, type Statement, type Word } from '../command/shell.ts';
 import { isShell, programWords } from '../command/wrappers.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -13,12 +13,19 @@ import { volumeNamed } from './volume-lifetime.ts';
 const plainGroups = wordSet('apps batch kubeflow.org jobset.x-k8s.io batch.volcano.sh');
 
 /**
- * The script of one's own that a container starts although neither its image, which has none, nor a volume or an earlier command brings one:
- * `python train.py` in an image that only has a framework.
+ * The script or the module of one's own that a container starts although neither its image, which has none, nor a volume or an earlier command
+ * brings one: `python train.py` or `python -m src.train` in an image that only has a framework.
  */
-export function missingScript(container: Container, podSet: PodSet, workload: Workload): Word | undefined {
+export function missingScript(
+  container: Container,
+  podSet: PodSet,
+  workload: Workload,
+): { readonly word: Word; readonly isModule: boolean } | undefined {
   const found = startedScript(container, workload);
-  return found === undefined || isBrought(found.word.text, found.folder, container, podSet) ? undefined : found.word;
+  if (found === undefined) return undefined;
+  const { word, folder, isModule } = found;
+  const path = isModule ? word.text.replaceAll('.', '/') : word.text;
+  return isBrought(path, folder, container, podSet) ? undefined : { word, isModule };
 }
 
 /** A script of the image that an empty volume of the container hides, with the path of the volume. */
@@ -29,7 +36,7 @@ export function hiddenScript(
 ): { readonly word: Word; readonly mountPath: string } | undefined {
   const mounts = container.volumeMounts.filter(({ name }) => volumeNamed(podSet, name)?.source === 'emptyDir');
   const found = mounts.length === 0 ? undefined : startedScript(container, workload);
-  if (found === undefined || getIn(container.at, 'lifecycle') !== undefined) return undefined;
+  if (found === undefined || found.isModule || getIn(container.at, 'lifecycle') !== undefined) return undefined;
   const { word, folder } = found;
   const path = word.text.startsWith('/') ? word.text : `${folder}/${word.text.replace(/^(?:\.\/)+/, '')}`;
   const [nearest] = container.volumeMounts
@@ -47,23 +54,28 @@ export function hiddenScript(
   return isShared ? undefined : { word, mountPath: nearest.mountPath };
 }
 
-/** The script that a container starts before anything brings files, and the folder in which it starts it. */
+/** The script or module that a container starts before anything brings files, and the folder in which it starts it. */
 function startedScript(
   container: Container,
   { apiVersion }: Workload,
-): { readonly word: Word; readonly folder: string } | undefined {
+): { readonly word: Word; readonly folder: string; readonly isModule: boolean } | undefined {
   const group = groupOf(apiVersion);
   if (group !== '' && !plainGroups.has(group)) return undefined;
   const { command, args, env } = processInput(container);
   // What is written to a file may be the script.
-  if ([...container.command, ...container.args].some(({ value }) => />(?!&|\s*\/dev\/null)/.test(value)))
-    return undefined;
+  const lines = [...container.command, ...container.args].map(({ value }) => value);
+  if (lines.some((line) => />(?!&|\s*\/dev\/null)/.test(line))) return undefined;
+  const findsModules = [...lines, ...env.map(({ name }) => name)].some((text) => /PYTHON(?:PATH|HOME)/.test(text));
+  let mayHaveModules = findsModules;
   let folder = asText(getIn(container.at, 'workingDir')) ?? startFolder(container.image?.value ?? '') ?? '';
   for (const statement of readCommandLine(command, args, env).statements) {
     const word = scriptOf(statement);
-    if (word !== undefined) return { word, folder };
+    if (word !== undefined) return { word, folder, isModule: false };
+    const module = mayHaveModules ? undefined : moduleOf(statement);
+    if (module !== undefined) return { word: module, folder, isModule: true };
     if (!bringsNoFiles(statement)) return undefined;
     const [program, target = ''] = statement.kind === 'command' ? programWords(statement) : [];
+    if (/^pip3?$/.test(program ?? '')) mayHaveModules = true;
     // `cd`, `cd ~` and `cd -` lead elsewhere.
     if (program === 'cd')
       folder = /^(?:[~-]|$)/.test(target) ? '' : target.startsWith('/') ? target : `${folder}/${target}`;
@@ -87,6 +99,26 @@ function scriptOf(statement: Statement): Word | undefined {
   const word = statement.words.find(({ text }) => text === script);
   return scriptPath.test(script) && !script.startsWith('-') && word?.dynamic === false ? word : undefined;
 }
+
+/** The module of one's own that Python or a launcher is given: `python -m src.train`, `torchrun -m training.run`. */
+function moduleOf(statement: Statement): Word | undefined {
+  if (statement.kind !== 'command') return undefined;
+  const [program = '', ...rest] = programWords(statement);
+  const isPython = /^python[\d.]*$/.test(baseName(program));
+  const first = isPython ? rest.findIndex((word) => !/^-[BEIOPSbdqsuvx]+$/.test(word)) : 0;
+  const isLauncher = launchers.has(isPython && rest[first] === '-m' ? (rest[first + 1] ?? '') : baseName(program));
+  const from = isLauncher && isPython ? first + 2 : first;
+  const flag = isLauncher ? rest.findIndex((word, at) => at >= from && /^(?:-m|--module)$/.test(word)) : first;
+  if (!(isPython || isLauncher) || flag < 0 || !/^(?:-m|--module)$/.test(rest[flag] ?? '')) return undefined;
+  const name = rest[flag + 1] ?? '';
+  const word = statement.words.find(({ text }) => text === name);
+  return ownModule.test(name) && word?.dynamic === false ? word : undefined;
+}
+
+/** Names that projects give to their own code. No package has them that images of systems and frameworks bring. */
+const ownModule = new RegExp(
+  `^(?:${oneOf('src app main project scripts? jobs? pipelines? experiments? models? (?:my_?|pre_?)?(?:train|finetun|fine_tun)\\w*')})(?:[.]\\w+)*$`,
+);
 
 const scriptPath = /^[\w./-]+\.(?:py|sh)$/;
 
@@ -119,7 +151,7 @@ function isBrought(path: string, folder: string, { at, volumeMounts }: Container
   const isOpen = !full.startsWith('/') || full.includes('..');
   if (isOpen) return filled.length > 0 || getIn(at, 'volumeDevices') !== undefined;
   return filled.some(({ mountPath }) => {
-    const mount = mountPath.replace(/\/+$/, '');
-    return mount === '' || full.startsWith(`${mount}/`) || full === mount;
+    const mount = mountPath.replace(/\/+$|(?<=\w)\.py$/g, '');
+    return mount === '' || full.startsWith(`${mount}/`) || full.replace(/\.py$/, '') === mount;
   });
 }

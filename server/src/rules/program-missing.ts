@@ -28,7 +28,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Small images have few programs: Alpine and BusyBox have no bash, Ollama's image has no curl, and CUDA's images have no Python. A container whose
  * command is such a program never starts, a probe always fails, and a loop that waits for `kubectl` in an init container never ends, while its
- * pod holds its GPUs. Images of systems and frameworks have no scripts of their users: `python train.py` needs a volume, or a command that fetches it.
+ * pod holds its GPUs. Images of systems and frameworks have no scripts of their users: `python train.py` and
+ * `python -m src.train` need a volume, or a command that fetches it.
  * The images of NVIDIA and PyTorch also lack `jupyterhub-singleuser`, which a JupyterHub starts for each user.
  * An emptyDir hides the folder of the image at which it is mounted: a script there is missing in any image, unless another container fills the volume.
  *
@@ -136,8 +137,14 @@ export default defineRule({
     function checkScript(): void {
       const script = missingScript(container, podSet, workload);
       if (script === undefined) return;
-      const span = spanOfWords(document, container, [script, script]) ?? spanOf(at);
-      say(script.text, 'no volume provides it, and the container exits', span, 'warning');
+      const { word, isModule } = script;
+      const span = spanOfWords(document, container, [word, word]) ?? spanOf(at);
+      say(
+        isModule ? `module ${word.text}` : word.text,
+        'no volume provides it, and the container exits',
+        span,
+        'warning',
+      );
     }
 
     /** What the container runs first may install what its probes need. */
@@ -161,7 +168,7 @@ export default defineRule({
       span: Parameters<typeof report>[0]['span'],
       severity: 'error' | 'warning',
     ) {
-      const isScript = program.includes('.');
+      const isScript = /[. ]/.test(program);
       const name = isScript ? program : baseName(program);
       // The kubelet itself sends the requests of probes.
       const remedy =
@@ -169,7 +176,9 @@ export default defineRule({
           ? 'use httpGet or tcpSocket'
           : ofOtherSystems.has(name) && !isIn('apt-get')
             ? 'use apt-get'
-            : `${isScript ? 'mount it' : `install ${shorten(name, 20)}`} or use an image with it`;
+            : program.startsWith('module ')
+              ? 'mount its code'
+              : `${isScript ? 'mount it' : `install ${shorten(name, 20)}`} or use an image with it`;
       report({
         severity,
         message: `${shorten(image?.value ?? '', 50)} has no ${shorten(name, 40)}: ${effect}; ${remedy}`,
