@@ -6,7 +6,16 @@ import { kindOf } from '../model/kinds/index.ts';
 import { commandLineOf, commandsIn, processInput, useOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asText, type Cursor, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  isUnseen,
+  type Located,
+  spanOf,
+} from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
@@ -85,12 +94,17 @@ function referenceTo(value: string): string | undefined {
     .find((name) => name !== undefined);
 }
 
-/** Whether a container runs one Python script, and no launcher. */
+/** Whether a container runs one Python script or module, and no launcher. */
 function isOnePython(container: Container): boolean {
   const [only, ...others] = commandsIn(container);
-  const [program, script] = only?.words ?? [];
-  return others.length === 0 && /^python[\d.]*$/.test(baseName(program?.text ?? '')) && !/^-/.test(script?.text ?? '-');
+  const [program, ...rest] = (only?.words ?? []).map(({ text }) => text);
+  const [script = '-', module = ''] = rest.filter((text) => !/^-[BEIOPSbdqsuvx]+$/.test(text));
+  const isRun = script === '-m' ? !launchers.test(module) : !script.startsWith('-');
+  return others.length === 0 && /^python[\d.]*$/.test(baseName(program ?? '')) && isRun;
 }
+
+/** Modules that start other programs, and give them their ranks. */
+const launchers = /^$|launch|run$|elastic|mpi|horovod|deepspeed|accelerate|lightning|ray\b|pip$|jupyter/;
 
 /** The field of its pod that a variable has. */
 function fieldOf({ at }: Container['env'][number]): Cursor | undefined {
@@ -164,8 +178,18 @@ function missingLabel(path: string, { manifest }: Workload): string | undefined 
   const template = getIn(kindOf(manifest).job?.(manifest.root), 'template');
   if (key === undefined || template === undefined) return undefined;
   const [metadata, labels] = [getIn(template, 'metadata'), getIn(template, 'metadata', 'labels')];
-  const isOpen = [template, metadata, labels].some(isUnseen) || getIn(labels, key) !== undefined;
-  return isOpen ? undefined : 'a label that no pod has';
+  const given = getIn(labels, key);
+  if ([template, metadata, labels, given].some((one) => one !== undefined && isUnseen(one))) return undefined;
+  return given === undefined ? 'a label that no pod has' : undefined;
+}
+
+/** The value that a variable has from a label or an annotation of the pod template, which all its pods share. */
+export function labelled(variable: Container['env'][number], { pod }: PodSet): Located<string> | undefined {
+  const path = fieldOf(variable);
+  const [, part, key] = /^metadata\.(labels|annotations)\['([\w./-]+)'\]$/.exec(asText(path) ?? '') ?? [];
+  const given = part === undefined ? undefined : getIn(pod.parent, 'metadata', part, key ?? '');
+  const value = given === undefined || isTemplated(given) ? undefined : asText(given);
+  return path === undefined || value === undefined ? undefined : { value, at: path };
 }
 
 const podName = 'the name of the pod';

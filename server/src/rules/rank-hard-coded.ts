@@ -9,6 +9,7 @@ import {
   assignedVariables,
   isOneOfGroup,
   isRankName,
+  labelled,
   meetsByVariable,
   namedRank,
   ownMaster,
@@ -257,7 +258,7 @@ interface FixedRank extends Rank {
 /** @param several what the number of nodes is, if there are several */
 function fixedRank(
   container: Container,
-  { document, workload }: PodSetContext,
+  { document, podSet, workload }: PodSetContext,
   several = /^(?!0*1$)\d{1,5}$/,
 ): FixedRank | undefined {
   const { command, args, env } = processInput(container);
@@ -295,9 +296,12 @@ function fixedRank(
   const isOnly = given !== undefined && isSetOnce(given.name, lines.map(({ value }) => value).join('\n'));
   const span = given && isOnly ? spanOfWords(document, lines, [given.word, given.word]) : undefined;
   if (given !== undefined && span !== undefined) return { text: given.word.text, span, isFlag: false };
-  const variable = container.env.find(({ name, value }) => isRankName(name) && /^\d{1,5}$/.test(value?.value ?? ''));
-  if (variable?.value === undefined) return undefined;
-  return { text: `${variable.name}=${variable.value.value}`, span: spanOf(variable.value.at), isFlag: false };
+  for (const variable of container.env) {
+    const value = variable.value ?? labelled(variable, podSet);
+    if (value === undefined || !isRankName(variable.name) || !/^\d{1,5}$/.test(value.value)) continue;
+    return { text: `${variable.name}=${value.value}`, span: spanOf(value.at), isFlag: false };
+  }
+  return undefined;
 }
 
 /** Whether a script sets a variable once: a branch, `read`, arithmetic or another script may set it again. */
