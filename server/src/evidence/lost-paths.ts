@@ -1,7 +1,7 @@
 import type { CheckpointSign } from '../command/checkpoint.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { isIn } from '../rewrite/mount-claim.ts';
-import { asText, getIn, isTemplated } from '../yaml/cursor.ts';
+import { asBoolean, asText, getIn, isTemplated } from '../yaml/cursor.ts';
 import { checkpointSigns } from './launch.ts';
 import { dataPlaces } from './progress-volumes.ts';
 import { mayMountMore, outlivesNode, volumeNamed } from './volume-lifetime.ts';
@@ -75,4 +75,15 @@ export function absolute({ text: path, word }: Place, container: Container): str
   if (path.startsWith('~')) return undefined;
   const folder = word === undefined ? asText(getIn(container.at, 'workingDir')) : folderOf(word, container);
   return folder === undefined ? undefined : `${folder.replace(/\/$/, '')}/${path.replace(/^\.\//, '')}`;
+}
+
+/** Whether a mount is read-only. */
+export function isFixed({ at, name }: Container['volumeMounts'][number], podSet: PodSet): boolean {
+  const volume = volumeNamed(podSet, name);
+  // The kubelet mounts these read-only.
+  if (/^(?:configMap|secret|downwardAPI|projected)$/.test(volume?.source ?? '')) return true;
+  const claim = getIn(volume?.at, 'persistentVolumeClaim', 'readOnly');
+  return [getIn(at, 'readOnly'), claim].some(
+    (one) => one !== undefined && !isTemplated(one) && asBoolean(one) === true,
+  );
 }

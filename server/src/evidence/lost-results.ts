@@ -11,26 +11,47 @@ import { volumeNamed } from './volume-lifetime.ts';
  * Whether what a container leaves in its pod can never be read after its end: the pod runs once, and nothing in it can copy files elsewhere, by a
  * command, another container, or an account.
  */
-export function losesResults(container: Container, podSet: PodSet, { kind, retries }: Workload): boolean {
-  const runsOnce = kind === 'Pod' || (jobs.test(kind) && retries?.limit === 0);
-  return runsOnce && podSet.restartPolicy?.value === 'Never' && keepsNowhereElse(container, podSet);
+export function losesResults(container: Container, podSet: PodSet, workload: Workload): boolean {
+  return runsOnce(podSet, workload) && keepsNowhereElse(container, podSet);
+}
+
+/** The same, but the program has an account for what it logs or downloads, with which its code may also upload its results. */
+export function mayLoseResults(container: Container, podSet: PodSet, workload: Workload): boolean {
+  return runsOnce(podSet, workload) && keepsNowhereElse(container, podSet, true);
+}
+
+function runsOnce({ restartPolicy }: PodSet, { kind, retries }: Workload): boolean {
+  const policy = restartPolicy?.value ?? (kind === 'JobSet' ? 'OnFailure' : '');
+  if (kind === 'Pod') return policy === 'Never';
+  return jobs.test(kind) && retries?.limit === 0 && /^(?:Never|OnFailure)$/.test(policy);
 }
 
 /** Jobs whose pods keep nothing for each other. */
 const jobs = /^(?:Job|JobSet|(?:PyTorch|TF|JAX|Paddle)Job)$/;
 
-/** Whether nothing in a pod can copy its files elsewhere: it has one container, no account and no Secret, and the command names no other place. */
-export function keepsNowhereElse(container: Container, podSet: PodSet): boolean {
+/**
+ * Whether nothing in a pod can copy its files elsewhere: it has one container, no account and no Secret, and the command names no other place.
+ * @param withLogs whether it may have the account of a service for logs or models
+ */
+export function keepsNowhereElse(container: Container, podSet: PodSet, withLogs = false): boolean {
   const { pod, containers } = podSet;
   if (containers.length > 1) return false;
   if (hasAccount(podSet) || isIncomplete(pod) || mayHaveVariables(container) || container.scripts.length > 0)
     return false;
   const { command, args, env, volumeMounts, at } = container;
-  if (getIn(at, 'lifecycle') !== undefined || env.some(({ name }) => connects.test(name))) return false;
+  const isOpen = (name: string) => connects.test(name) && !(withLogs && ofLogs.test(name) && !uploads.test(name));
+  if (getIn(at, 'lifecycle') !== undefined || env.some(({ name }) => isOpen(name))) return false;
   if (volumeMounts.some(({ name }) => /^(?:secret|projected|csi)$/.test(volumeNamed(podSet, name)?.source ?? '')))
     return false;
-  return ![...command, ...args].some(({ value }) => keeps.test(value.toLowerCase()));
+  return ![...command, ...args].some(({ value }) => {
+    const line = value.toLowerCase();
+    return keeps.test(withLogs && !uploads.test(line) ? line.replaceAll('wandb', '') : line);
+  });
 }
+
+/** Variables of services that receive figures and are asked for models, unless a setting or the code sends them results. */
+const ofLogs = /^(?:WANDB|COMET|NEPTUNE|HF|HUGGING_?FACE)_/i;
+const uploads = /log[_-]?model|artifact|push|upload|wandb[ .](?:sync|save)|repo(?!rt)/i;
 
 /** Whether a pod has its own account, which may let it write to a bucket. */
 export function hasAccount({ pod }: PodSet): boolean {

@@ -1,7 +1,13 @@
 import { lateCopy } from '../evidence/late-copies.ts';
 import { checkpointSigns, mayHaveVariables, usesAccelerators } from '../evidence/launch.ts';
-import { absolute, isBesideData, isLost, mountOf, type Place } from '../evidence/lost-paths.ts';
-import { hasAccount, keepsNowhereElse, losesResults, redirectsPaths } from '../evidence/lost-results.ts';
+import { absolute, isBesideData, isFixed, isLost, mountOf, type Place } from '../evidence/lost-paths.ts';
+import {
+  hasAccount,
+  keepsNowhereElse,
+  losesResults,
+  mayLoseResults,
+  redirectsPaths,
+} from '../evidence/lost-results.ts';
 import { hasNoLastingPlace } from '../evidence/no-lasting-place.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { progressVolume } from '../evidence/progress-volumes.ts';
@@ -12,14 +18,14 @@ import { checkpointVariable, outputVariable } from '../evidence/result-variables
 import { hasRole } from '../evidence/role-confidence.ts';
 import { preemptibleClass, selectsSpot } from '../evidence/spot.ts';
 import { holdsProgress, keepsNothing, maySend } from '../evidence/stated-progress.ts';
-import { isTrialStep, mayMountMore, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';
+import { isTrialStep, mayMountMore, runsMountedScript } from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
-import type { Container, PodSet, Workload } from '../model/workload.ts';
+import type { Container, Workload } from '../model/workload.ts';
 import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
 import { isIn } from '../rewrite/mount-claim.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asBoolean, getIn, isTemplated, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
+import { getIn, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -91,7 +97,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If nothing restarts the job and it may copy its results elsewhere (by a command, another container, an account or a Secret), if any
+ * If nothing restarts the job and it may copy its results elsewhere (by a command, another container, an account or a Secret; with only a key of
+ * Weights & Biases or Hugging Face, a stated directory is information), if any
  * checkpoint directory is on a volume that outlives the pod, if the command names an object store, if the container runs a script from a
  * ConfigMap, and if nothing is saved at all (see checkpoint-never). If the command names a settings file, unless it also states the directory
  * and no volume outlives the pod. A relative directory is known if the script first changes to an absolute one. For an unknown directory of the
@@ -122,7 +129,8 @@ export default defineRule({
       return;
     }
     if (checkReadOnly(container, context)) return;
-    if (isOnSpot(workload) || (isOnce && !losesResults(container, podSet, workload))) return;
+    const mayUpload = isOnce && !losesResults(container, podSet, workload);
+    if (isOnSpot(workload) || (mayUpload && !mayLoseResults(container, podSet, workload))) return;
     if (runsMountedScript(container, podSet)) return;
     // checkpoint-never reports runs without progress to lose.
     const never = neverSaves(container);
@@ -133,6 +141,7 @@ export default defineRule({
     const signs = checkpointSigns(container);
     const paths = signs.filter(({ kind }) => kind === 'path');
     const first = paths.find(({ word }) => word !== undefined && holdsProgress(word.text));
+    if (mayUpload && first === undefined) return;
     const isStated = first?.flag !== undefined && keepsNothing(container, podSet);
     const mayBeElsewhere = signs.filter(({ inSettings }) => !(inSettings && isStated));
     if (mayBeElsewhere.some(({ kind }) => kind === 'store' || kind === 'unknown')) {
@@ -164,11 +173,11 @@ export default defineRule({
       isOnce ? 'the end of the pod' : restart,
     ];
     context.report({
-      ...(isLikely && { severity: 'info' }),
+      ...((isLikely || mayUpload) && { severity: 'info' }),
       message: isLikely
         ? `${shown} is relative to the image's working directory, likely not on a volume: what training writes there does not survive ${end}`
         : isOnce
-          ? `Training writes to ${shown}, which is not on a volume that outlives the pod: the results are lost when it ends`
+          ? `Training writes to ${shown}, which is not on a volume that outlives the pod: the results are lost when it ends${mayUpload ? ', unless its code uploads them' : ''}`
           : `Checkpoints in ${shown} do not survive ${restart}: training starts again at step 0`,
       span: span ?? spanOf(variable?.at ?? lines[0]?.at ?? container.at),
       fixes: () => [keepCheckpoints(context.document, { path, flag: first?.flag }, { container, podSet, workload })],
@@ -287,16 +296,6 @@ function checkReadOnly(container: Container, { podSet, document, report }: PodSe
 
 /** Flags for results only: `--resume`, `--ckpt-path` and `--teacher-output-dir` may name what is read. */
 const writes = /^--?(?:[\w-]+\.)*(?:output|save|work|exp)[_-]?(?:dir|directory|folder|root)\b/i;
-
-function isFixed({ at, name }: Container['volumeMounts'][number], podSet: PodSet): boolean {
-  const volume = volumeNamed(podSet, name);
-  // The kubelet mounts these read-only.
-  if (/^(?:configMap|secret|downwardAPI|projected)$/.test(volume?.source ?? '')) return true;
-  const claim = getIn(volume?.at, 'persistentVolumeClaim', 'readOnly');
-  return [getIn(at, 'readOnly'), claim].some(
-    (one) => one !== undefined && !isTemplated(one) && asBoolean(one) === true,
-  );
-}
 
 /**
  * The restart that loses the checkpoints. A volume of the pod outlives its containers, which may restart within the pod. The remaining pods of an
