@@ -8,6 +8,7 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isIncomplete, isUnseen } from '../yaml/cursor.ts';
 import { runsOnCpu } from './gpu-launch.ts';
 import { mayHaveVariables, mayRunMore } from './launch.ts';
+import { hasRole } from './role-confidence.ts';
 import { isHarmless } from './sole-server.ts';
 
 /** A Python program that runs without a launcher where each pod is one rank. */
@@ -25,8 +26,37 @@ export interface OneRank {
  */
 export function oneRankPerPod(container: Container, podSet: PodSet, workload: Workload): OneRank | undefined {
   const ranks = ranksOfPods(container, podSet, workload);
-  if (ranks === null || ranks < 2 || mayRunMore(container) || mayHaveVariables(container) || runsOnCpu(container))
-    return undefined;
+  const found = ranks === null || ranks < 2 ? undefined : plainScript(container);
+  return found === undefined || ranks === null ? undefined : { ...found, ranks };
+}
+
+/** A script of PyTorch that trains without a launcher in the only pod of a job: its code may use several GPUs, but nothing written shows it. */
+export function loneScript(
+  container: Container,
+  podSet: PodSet,
+  workload: Workload,
+): Pick<OneRank, 'script' | 'words'> | undefined {
+  const { partial, kind, podSets } = workload;
+  if (partial || podSets.length > 1 || podSet.pods.max !== 1 || !hasRole(workload, 'training')) return undefined;
+  const isTorch =
+    kind === 'PyTorchJob' ||
+    /torch/.test(container.image?.value ?? '') ||
+    container.env.some(({ name }) => /^(?:PY)?TORCH_/.test(name));
+  if (!isTorch || container.env.some(({ name }) => mayDistribute.test(name) || startsMore.test(name))) return undefined;
+  const found = plainScript(container);
+  const texts = commandsIn(container).flatMap(({ words }) => words.map(({ text }) => text));
+  return texts.some((text) => mayDistribute.test(text)) ? undefined : found;
+}
+
+/** Files of settings, libraries and settings by which one process may use several GPUs or start others. */
+const mayDistribute = partOf(
+  'config setting [.]ya?ml [.]json [.]toml ddp fsdp strategy world rank nnodes shard tensor pipeline',
+  'lightning sft vllm ultralytics yolo hydra device_?id',
+);
+
+/** The only program of a container, if it is a script that Python runs without a launcher, and nothing written starts further processes. */
+function plainScript(container: Container): Pick<OneRank, 'script' | 'words'> | undefined {
+  if (mayRunMore(container) || mayHaveVariables(container) || runsOnCpu(container)) return undefined;
   const { complete, statements } = commandLineOf(container);
   if (!complete || statements.some(({ kind }) => kind !== 'command')) return undefined;
   const [only, ...others] = commandsIn(container).filter((one) => !isHarmless(one));
@@ -40,7 +70,7 @@ export function oneRankPerPod(container: Container, podSet: PodSet, workload: Wo
   const texts = [...only.words.map(({ text }) => text), ...container.scripts.map(({ text }) => text)];
   if (texts.some((text) => startsMore.test(text)) || findLocalProcesses(processInput(container)).length > 0)
     return undefined;
-  return { script, ranks, words: [word, word] };
+  return { script, words: [word, word] };
 }
 
 /** Words in a command or a script by which it may use several GPUs: its own launch, a number of them, or a library that starts processes. */

@@ -11,7 +11,7 @@ import { mayHaveVariables, processInput, scriptInput, wholeGpus } from '../evide
 import { configuredLaunch } from '../evidence/launcher-config.ts';
 import { idleDevices, missingCores } from '../evidence/neuron-cores.ts';
 import { ownGpus, serverOfOneGpu } from '../evidence/own-gpus.ts';
-import { oneRankPerPod } from '../evidence/ranks-of-pods.ts';
+import { loneScript, oneRankPerPod } from '../evidence/ranks-of-pods.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { commandLineOf } from '../model/process-input.ts';
@@ -35,7 +35,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * `auto` or `gpu` starts one process per GPU. Without a number, torchrun starts one process. The number can also be in the file of settings of
  * `accelerate launch`. Some programs use one GPU, however many there are: AlphaFold, nnU-Net without `-num_gpus`, `yolo train` without `device`, and
  * any with a flag such as `--gpus 1` or `--device cuda:0`. So do ComfyUI and Stable Diffusion web UI by default, and a Python script without a launcher
- * if its job gives each pod one rank, unless it starts further processes itself (information).
+ * if its job gives each pod one rank, unless it starts further processes itself (information). PyTorch in the only pod of a job does so if a script
+ * is started without a launcher, and neither its arguments nor its variables show that its code uses several (information).
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -175,11 +176,23 @@ function inCommand(container: Container, { document }: PodSetContext, settings: 
   return span && { count: only.count, text: only.text, span, value: undefined, words: only.words };
 }
 
-/** A script without a launcher, in a pod that is one rank of several. */
+/** A script without a launcher, in a pod that is one rank of several or the only one. */
 function ofPod(container: Container, gpus: number, { podSet, workload, document, report }: PodSetContext): void {
-  const one = gpus < 2 || document.template ? undefined : oneRankPerPod(container, podSet, workload);
-  const span = one && spanOfWords(document, container, one.words);
-  if (one === undefined || span === undefined) return;
+  if (gpus < 2 || document.template) return;
+  const one = oneRankPerPod(container, podSet, workload);
+  const lone = one === undefined ? loneScript(container, podSet, workload) : undefined;
+  const words = one?.words ?? lone?.words;
+  const span = words && spanOfWords(document, container, words);
+  if (span === undefined) return;
+  if (lone !== undefined) {
+    const idle = gpus === 2 ? '1 stays' : `${gpus - 1} stay`;
+    report({
+      severity: 'info',
+      message: `${shorten(lone.script, 40)} starts as one process, without a launcher such as torchrun: unless its code uses all ${gpus} GPUs, ${idle} idle`,
+      span,
+    });
+  }
+  if (one === undefined) return;
   report({
     severity: 'info',
     message: `${shorten(one.script, 40)} is one of ${one.ranks} ranks, one per pod: without a launcher such as torchrun, DDP uses 1 of the container's ${gpus} GPUs`,
