@@ -1,6 +1,7 @@
 import { queueLabel } from '../evidence/queue-label.ts';
 import { rolloutOf, startsFirst } from '../evidence/rollout.ts';
 import { schedulerQueue } from '../evidence/scheduler-queue.ts';
+import { uncountedContainer } from '../evidence/uncounted-resources.ts';
 import type { Referenced } from '../model/cross-references.ts';
 import { lookUp } from '../model/manifest.ts';
 import { resourceName } from '../model/requested-resource.ts';
@@ -10,13 +11,14 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
- * A workload requests more accelerators than the quota of its namespace allows.
+ * A workload requests more accelerators than the quota of its namespace allows, or lacks an amount that the quota counts.
  *
  * ## Why
  *
  * The API server adds up the requests of all pods of the namespace and rejects a pod that exceeds the quota. A pod that alone requests more
  * never exists: its Deployment or Job has no pods, and only an event says why. If all replicas together request more, some of them are
  * missing. A rollout that starts new pods before it stops old ones needs quota for one more. Kueue never admits a job if one of its pod sets needs more than the largest quota of a flavor.
+ * A quota of CPU or memory needs the amount of every container: without one, and without a LimitRange that gives it, the API server rejects the pod.
  * Volcano and KAI never start a pod or a gang that needs more than the `capability` or the limit of its queue.
  *
  * ```yaml invalid
@@ -77,6 +79,7 @@ export default defineRule({
   severity: 'warning',
   workload(workload, context) {
     if (workload.partial || workload.role === 'definition' || !isLimited(workload, context)) return;
+    checkUncounted(workload, context);
     const needs = needsOf(workload);
     if (needs.length === 0) return;
     for (const need of needs) {
@@ -97,6 +100,24 @@ export default defineRule({
     }
   },
 });
+
+/** Reports a container whose pod the quota rejects, however much is left. */
+function checkUncounted(workload: Workload, { crossReferences, document, report }: WorkloadContext): void {
+  const found = document.template ? undefined : uncountedContainer(workload, crossReferences);
+  if (found === undefined) return;
+  const { container, quota, missing } = found;
+  const at = getIn(container.at, 'resources');
+  report({
+    // In another file, the LimitRange may not be part of the project.
+    ...(quota.file !== null && { severity: 'info' }),
+    message: `Container ${shorten(container.name, 24)} sets no ${listed(missing)}, which ${named('ResourceQuota', quota)} counts: the API server rejects its pods unless a LimitRange gives it`,
+    span: at === undefined ? spanOf(getIn(container.at, 'name') ?? container.at) : keySpanOf(at),
+  });
+}
+
+function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+}
 
 /** Whether anything may limit the workload: most projects have neither quotas nor queues. */
 function isLimited(workload: Workload, { crossReferences }: WorkloadContext): boolean {
