@@ -36,12 +36,10 @@ export function loneScript(
   podSet: PodSet,
   workload: Workload,
 ): Pick<OneRank, 'script' | 'words'> | undefined {
-  const { partial, kind, podSets } = workload;
+  const { partial, podSets } = workload;
   if (partial || podSets.length > 1 || podSet.pods.max !== 1 || !hasRole(workload, 'training')) return undefined;
   const isTorch =
-    kind === 'PyTorchJob' ||
-    /torch/.test(container.image?.value ?? '') ||
-    container.env.some(({ name }) => /^(?:PY)?TORCH_/.test(name));
+    /torch/.test(container.image?.value ?? '') || container.env.some(({ name }) => /^(?:PY)?TORCH_/.test(name));
   if (!isTorch || container.env.some(({ name }) => mayDistribute.test(name) || startsMore.test(name))) return undefined;
   const found = plainScript(container);
   const texts = commandsIn(container).flatMap(({ words }) => words.map(({ text }) => text));
