@@ -5,7 +5,14 @@ import { Place, Scope, type Variable } from './variables.ts';
 import { innerScript, readsScript } from './wrappers.ts';
 
 export { baseName, type Word } from './shell-lexer.ts';
-export type { Connector, Group, Loop, SimpleCommand, Statement } from './shell-parser.ts';
+export {
+  type Connector,
+  type Group,
+  type Loop,
+  parseScript,
+  type SimpleCommand,
+  type Statement,
+} from './shell-parser.ts';
 
 /** A container's command line, with the scripts of `sh -c` parsed and known variables expanded. */
 export interface CommandLine {

@@ -1,4 +1,5 @@
 import { nearest } from '../catalog/spelling.ts';
+import { laterCommand } from '../evidence/ray-entrypoint.ts';
 import { isSet, isUnknown, writtenNumber } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -19,7 +20,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A RayJob or RayService that KubeRay rejects, or a Ray pod whose start command is invalid.
+ * A RayJob or RayService that KubeRay rejects or does not run in its cluster, or a Ray pod whose start command is invalid.
  *
  * ## Why
  *
@@ -52,22 +53,26 @@ import { defineRule, type RuleContext } from './rule.ts';
  *     ray.io/cluster: gpus
  * ```
  *
- * KubeRay writes `rayStartParams` into a shell's command line. Unless the JSON in `resources` is quoted for the shell, the shell removes its
+ * KubeRay writes the `entrypoint` of a RayJob into the shell line of the submitter pod, after `ray job submit --`: if it is `pip install … &&
+ * python train.py`, the cluster only installs, and the training starts in the submitter, which has no GPU. `bash -c '…'` makes it one command.
+ *
+ * KubeRay also writes `rayStartParams` into a shell's command line. Unless the JSON in `resources` is quoted for the shell, the shell removes its
  * quotes, and `ray start` exits.
  *
  * ## Fix safety
  *
- * Unsafe: the cluster is deleted when the job ends, or the job starts. Safe: quotes for the shell.
+ * Unsafe: the cluster is deleted when the job ends, the job starts, or the cluster runs more of it. Safe: quotes for the shell.
  *
  * ## When it is silent
  *
- * For templated fields, and for patches, which do not repeat what the object has. The severity is warning for `ttlSecondsAfterFinished`, which releases
- * before June 2025 ignore.
+ * For templated fields, for patches, which do not repeat what the object has, and for entrypoints of jobs that are submitted by HTTP. The severity is
+ * warning for entrypoints, which releases before 1.3 pass on as a whole, and for `ttlSecondsAfterFinished`, which releases before June 2025 ignore.
  *
  * ## Sources
  *
  * - [ray-project/kuberay#3653](https://github.com/ray-project/kuberay/pull/3653)
  * - [ray-project/kuberay#1984](https://github.com/ray-project/kuberay/issues/1984)
+ * - [ray-project/kuberay#3802](https://github.com/ray-project/kuberay/issues/3802)
  * - [KubeRay: validation](https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/utils/validation.go)
  */
 export default defineRule({
@@ -99,6 +104,7 @@ export default defineRule({
     if (kind === 'RayJob') {
       checkShutdown(spec, context);
       checkMode(spec, context);
+      checkEntrypoint(spec, context);
     }
     // api-field reports a misspelled one.
     if (entries(spec).some((field) => /cluster/i.test(keyOf(field)) && !/deletion/i.test(keyOf(field)))) return;
@@ -136,6 +142,26 @@ function checkMode(spec: Cursor, { report, document }: RuleContext): void {
     message: `Unknown submissionMode ${shorten(written, 30)}; did you mean ${meant}? KubeRay does not run the job`,
     span: spanOf(mode),
     fixes: () => [fix(`Write ${meant}`, 'unsafe', replaceScalar(document, mode, meant))],
+  });
+}
+
+/** A submitter pod runs what follows the first command of the entrypoint. */
+function checkEntrypoint(spec: Cursor, { report, document }: RuleContext): void {
+  const [entrypoint, mode] = [getIn(spec, 'entrypoint'), getIn(spec, 'submissionMode')];
+  const text = asText(entrypoint)?.trim();
+  if (entrypoint === undefined || text === undefined || isUnknown(entrypoint)) return;
+  if (isUnknown(mode) || !/^(?:K8sJob|Sidecar)Mode$/.test(asText(mode) ?? 'K8sJobMode')) return;
+  const found = laterCommand(text);
+  if (found === undefined) return;
+  const [first, later] = [shorten(found.first, 20), shorten(found.later, 20)];
+  report({
+    severity: 'warning',
+    message: `The cluster runs only the first command, ${first}: KubeRay leaves ${later} to the submitter pod; put the entrypoint in bash -c '…'`,
+    span: spanOf(entrypoint),
+    fixes: () =>
+      /['\n]/.test(text)
+        ? []
+        : [fix('Put the entrypoint in bash -c', 'unsafe', replaceScalar(document, entrypoint, `bash -c '${text}'`))],
   });
 }
 
