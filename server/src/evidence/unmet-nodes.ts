@@ -27,9 +27,9 @@ export interface Launch {
   readonly flags: readonly Flag[];
 }
 
-/** Such a launch in the pods of a kind whose controller sets no variables for torchrun, or none for the endpoint of a rendezvous. */
+/** Such a launch in the pods of a job whose controller sets no variables for torchrun, or none for the endpoint of a rendezvous. */
 export function unmetNodes(container: Container, document: YamlDocument, workload: Workload): UnmetNodes | undefined {
-  const isPlain = kindOf(workload).tasks === true || isPlainKind(workload.apiVersion);
+  const isPlain = kindOf(workload).tasks === true || isPlainKind(workload.apiVersion) || lacksMaster(workload);
   if (!isPlain && !lacksEndpoint(workload)) return undefined;
   const { command, args, env } = processInput(container);
   const lines = [...container.command, ...container.args];
@@ -61,6 +61,12 @@ function lacksEndpoint({ kind, apiVersion, manifest }: Workload): boolean {
     !isIncomplete(spec) &&
     getIn(spec, 'elasticPolicy') === undefined
   );
+}
+
+/** Whether a job of the training operator has neither a master nor an endpoint: then its pods get neither ranks nor an address. */
+function lacksMaster(workload: Workload): boolean {
+  const roles = getIn(workload.manifest.root, 'spec', 'pytorchReplicaSpecs');
+  return lacksEndpoint(workload) && !isIncomplete(roles) && getIn(roles, 'Master') === undefined;
 }
 
 /** The launcher of a command with its own flags, which precede the script: torchrun unless another one is named. */

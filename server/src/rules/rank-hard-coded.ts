@@ -101,7 +101,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If the rank comes from a variable without a known value, if a script, a queue or another service may give it, if the job has one node, and for the leader or master of a group. A missing rank
- * is reported only for the kinds whose controllers set no variables for torchrun: Jobs, JobSets, StatefulSets and Volcano's Jobs.
+ * is reported only for the jobs whose controllers set no variables for torchrun: Jobs, JobSets, StatefulSets, Volcano's Jobs, and PyTorchJobs that
+ * have neither a Master nor an `elasticPolicy`.
  * If the numbers of pods and of nodes are variables, a fixed rank is information, as is MASTER_ADDR if the program of the image is unknown: it
  * may meet the others without ranks. The severity is error if the job can certainly not start: a flag has the same rank in all pods, torchrun finds no other node, or a launcher
  * gets an empty rank.
