@@ -97,7 +97,7 @@ export default defineRule({
     checkCompletions(workload, context);
     const { document, report } = context;
     const bound = missedBound(workload);
-    if (bound !== undefined) report({ message: bound.message, span: spanOf(bound.at) });
+    if (bound !== undefined) report(bound);
     const wrong = wrongSlots(workload);
     if (wrong === undefined) return;
     const { at, slots, gpus, effect } = wrong;
