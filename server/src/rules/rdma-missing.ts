@@ -87,7 +87,7 @@ export default defineRule({
     if (workload.partial) return;
     for (const container of podSet.containers) checkProvider(container, podSet, context);
     if (!hasRole(workload, 'training') || isTrial(workload)) return;
-    const { min } = podSet.pods;
+    const min = podsTogether(podSet, workload);
     if (min === null || min < 2 || hasOtherNetwork(podSet, workload)) return;
     const types = selectedTypes(podSet);
     const [type] = types;
@@ -119,7 +119,7 @@ export default defineRule({
 /** libfabric's EFA provider works only with EFA devices, which the container gets by requesting them. */
 function checkProvider(container: Container, podSet: PodSet, { workload, report }: PodSetContext): void {
   const provider = container.env.find(({ name, value }) => name === 'FI_PROVIDER' && value?.value === 'efa')?.value;
-  const { min } = podSet.pods;
+  const min = podsTogether(podSet, workload);
   // A variable number of pods is seldom one.
   if (provider === undefined || (min !== null && min < 2) || container.type !== 'app') return;
   // The replicas of a Deployment do not know each other.
@@ -138,6 +138,17 @@ function checkProvider(container: Container, podSet: PodSet, { workload, report 
       'FI_PROVIDER is efa, but the container requests no vpc.amazonaws.com/efa: it has no EFA device, and NCCL falls back to TCP',
     span: spanOf(provider.at),
   });
+}
+
+/** The pods that train together: a single master also talks to its workers. Null if their number is unknown. */
+function podsTogether(podSet: PodSet, workload: Workload): number | null {
+  const own = podSet.pods.min;
+  if (own !== 1 || kindOf(workload).group !== 'kubeflow.org') return own;
+  const others = workload.podSets.filter((one) => one !== podSet && one.accelerators.length > 0);
+  return others.reduce<number | null>(
+    (sum, { pods }) => (sum === null || pods.min === null ? null : sum + pods.min),
+    own,
+  );
 }
 
 /** Whether a container may open the devices of its node. */
