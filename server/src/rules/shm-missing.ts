@@ -113,7 +113,7 @@ export default defineRule({
     if (!isWhole || reportDisk(container, context)) return;
     // Gaudi uses HCCL, which may not need /dev/shm as NCCL does.
     if (container.accelerators.some(({ resource }) => resource.startsWith('habana.ai/'))) return;
-    const gpus = wholeGpus(container, podSet);
+    const gpus = wholeGpus(container, podSet) ?? sharedCards(container);
     if (reportStray(container, gpus, context)) return;
     if (gpus === null || gpus < 1) return;
     if (isIncomplete(container.at) || isIncomplete(podSet.pod) || asBoolean(getIn(podSet.pod, 'hostIPC')) === true)
@@ -154,6 +154,12 @@ export default defineRule({
     });
   },
 });
+
+/** The GPUs of which a container has a share each: HAMi and Volcano take them from different ones. Time slices may be of the same. */
+function sharedCards({ accelerators }: Container): number | null {
+  const [only, ...others] = accelerators.filter(({ form }) => form === 'shared' || form === 'whole');
+  return others.length === 0 && only !== undefined && /\/vgpu(?:-number)?$/.test(only.resource) ? only.count : null;
+}
 
 /** Reports a volume at /dev/shm that is on the disk of the node. */
 function reportDisk(container: Container, { podSet, report }: PodSetContext): boolean {
