@@ -18,7 +18,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * A privileged container sees all devices of its node, whatever it requests or claims: CUDA counts every GPU, and programs that use "all GPUs" also
- * use those of other pods. Add only the capabilities that the container needs (IPC_LOCK for RDMA), or request the whole node.
+ * use those of other pods. Add only the capabilities that the container needs (IPC_LOCK for RDMA), or request the whole node. HAMi, which limits the
+ * memory and the cores of a GPU, accepts no privileged container.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -64,6 +65,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [kubernetes/kubernetes#81256](https://github.com/kubernetes/kubernetes/issues/81256)
+ * - [Project-HAMi/HAMi#866](https://github.com/Project-HAMi/HAMi/issues/866)
  * - [NVIDIA/gpu-operator#1145](https://github.com/NVIDIA/gpu-operator/issues/1145)
  */
 export default defineRule({
@@ -82,6 +84,14 @@ export default defineRule({
             'privileged: true exposes every GPU of the node to the container, not only those that the values request',
           span: keySpanOf(privileged),
         });
+      return;
+    }
+    const unserved = requests.find(({ resource, form }) => form !== 'whole' && ofHami.test(resource));
+    if (unserved !== undefined && getIn(context.podSet.pod, 'schedulerName') === undefined) {
+      context.report({
+        message: `HAMi serves ${unserved.resource} to no privileged container: it denies the pod, or older releases leave it Pending`,
+        span: keySpanOf(privileged),
+      });
       return;
     }
     const part = shareOfNode(context);
@@ -120,6 +130,11 @@ function fillsRequests(container: Container, document: YamlDocument): boolean {
   return [resources, getIn(resources, 'limits')].some((part) => isUnseen(part) || isTemplated(part));
 }
 
+/**
+ * Resources that no node offers: HAMi's webhook gives their pods its own scheduler, and denies or skips privileged ones.
+ * https://github.com/Project-HAMi/HAMi/blob/master/pkg/scheduler/webhook.go (2026-11-30)
+ */
+const ofHami = /^nvidia\.com\/v?gpu(?:mem|cores|mem-percentage)$/;
 const ofGpus = /^(?:nvidia\.com|amd\.com|gpu\.intel\.com)\//;
 
 function ofClaim(claimed: ClaimedGpus | undefined): string {
