@@ -6,10 +6,11 @@ import { unreadAnnotations } from '../evidence/unread-annotations.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { ignoredRequests } from '../model/charts/notebooks.ts';
 import { isListedContainer } from '../model/pod.ts';
+import { acceleratorByName } from '../model/requested-resource.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { moveField } from '../rewrite/move-field.ts';
-import { type Cursor, entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asNumber, type Cursor, entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { someText } from '../yaml/texts.ts';
 import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts';
@@ -230,7 +231,10 @@ function reportUnread(podSet: PodSet, context: PodSetContext): void {
   for (const { field, owner, path, place } of unreadFields(podSet, context.workload)) {
     const isRequest = isAccelerator(field) || keyOf(field) === 'resourceClaims';
     if (!isRequest && !requestsAccelerators(podSet) && !mentionsGpus(field)) continue;
-    const effect = isRequest ? 'no container gets it' : 'the pods can run on any node';
+    // Ollama gets the GPUs that are switched on.
+    const own = isRequest ? acceleratorByName(podSet.accelerators, keyOf(field))?.perPod : undefined;
+    if (own !== undefined && asNumber(field) === own) continue;
+    const effect = !isRequest ? 'the pods can run on any node' : own ? `the pod gets ${own}` : 'no container gets it';
     context.report({
       severity: isRequest && (keyOf(field) === 'resourceClaims' || !requestsAccelerators(podSet)) ? 'error' : 'warning',
       message: `${shorten(rightName(field), 60)} belongs ${place}, not here: the chart does not read it, and ${effect}`,

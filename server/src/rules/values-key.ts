@@ -115,13 +115,15 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
       const { owner } = meant;
       const isItem = owner.entry === undefined && owner.parent !== undefined;
       const name = path || (isItem ? `its item of ${keyOf(owner.parent)}` : ownName(owner));
-      // Open WebUI has Ollama's chart under a key of the same name.
-      const target = name === holderWords(holder) ? `${name}.${name}` : name;
+      // Open WebUI has Ollama's chart under a key of the same name: the inner one is called `ollama.ollama`.
+      const isTwice = name !== '' && name === holderWords(holder);
+      const target = isTwice && path !== '' ? `${name}.${name}` : name;
       const right = target === '' ? 'at the top of the values' : `in ${shorten(target, 40)}`;
+      const wrong = isTwice && path === '' ? `in ${name}.${name}` : placeWords(holder);
       return {
         ...place,
         severity,
-        message: `In the ${chart} chart, ${key} belongs ${right}, not ${placeWords(holder)}: ${then}`,
+        message: `In the ${chart} chart, ${key} belongs ${right}, not ${wrong}: ${then}`,
         fixes: () => [moveField(document, at, meant.owner, meant.path, `Move ${key} to ${target || 'the top'}`)],
       };
     }
