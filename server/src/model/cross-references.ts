@@ -11,6 +11,7 @@ import type {
   LimitFacts,
   QuotaFacts,
   Referenced,
+  RuntimeClassFacts,
   ScalerFacts,
   ServiceFacts,
   VolumeClaimFacts,
@@ -97,8 +98,7 @@ export interface CrossReferences {
   volumeClaim(namespace: string | null, name: string, of?: string): Referenced<VolumeClaimFacts> | undefined;
   /** A PersistentVolume with its capacity. */
   volume(name: string): Referenced<VolumeClaimFacts> | undefined;
-  /** The quantities that a RuntimeClass adds to what its pods request, by resource. */
-  podOverhead(runtimeClass: string): Referenced<Table<string>> | undefined;
+  runtimeClass(name: string): Referenced<RuntimeClassFacts> | undefined;
   /** The Services of a namespace that select pods with these labels. */
   servicesOf(namespace: string | null, labels: Table<string>): readonly Referenced<ServiceFacts>[];
   /** The Services that have these labels; none in a namespace of very many. */
@@ -319,7 +319,7 @@ export const noCrossReferences: CrossReferences = {
   fileHeader: () => [],
   volumeClaim: () => undefined,
   volume: () => undefined,
-  podOverhead: () => undefined,
+  runtimeClass: () => undefined,
   servicesOf: () => [],
   servicesLabeled: () => [],
   service: () => undefined,

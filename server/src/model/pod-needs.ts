@@ -44,12 +44,12 @@ export function podNeeds(
   const amount = (written: Cursor | undefined) => (written === undefined ? 0 : (lowerQuantity(written).value ?? 0));
   const runtime = getIn(pod, 'runtimeClassName');
   const named = isTemplated(runtime) ? undefined : asText(runtime);
-  const ofClass = named === undefined ? undefined : crossReferences.podOverhead(named);
+  const ofClass = named === undefined ? undefined : crossReferences.runtimeClass(named);
   const ownOverhead = getIn(pod, 'overhead');
   const overhead = (resource: string) => {
     const written = getIn(ownOverhead, resource);
     if (written !== undefined) return amount(written);
-    return ofClass === undefined ? 0 : (parseQuantity(ofClass.facts[resource] ?? '') ?? 0);
+    return ofClass === undefined ? 0 : (parseQuantity(ofClass.facts.overhead[resource] ?? '') ?? 0);
   };
   // Looked up once for all resources.
   const whole = amountsIn(getIn(pod, 'resources'));

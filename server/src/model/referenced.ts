@@ -97,6 +97,13 @@ export interface BudgetFacts {
   readonly selects: Table<string> | null;
 }
 
+/** What a RuntimeClass adds to its pods, as written. */
+export interface RuntimeClassFacts {
+  /** The quantities on top of what they request, by resource. */
+  readonly overhead: Table<string>;
+  readonly nodeSelector: Table<string>;
+}
+
 /** A workload that stays up, and what its pods request of one resource. */
 export interface Demand {
   readonly kind: string;

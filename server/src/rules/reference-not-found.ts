@@ -154,7 +154,7 @@ function checkRuntimeClass({ pod }: PodSet, { crossReferences, document, report 
   const name = asText(at) ?? '';
   const meant = runtimeClasses.find((one) => isSlip(name, one) || isShuffled(name, one));
   if (at === undefined || meant === undefined || runtimeClasses.includes(name) || isTemplated(at)) return;
-  if (crossReferences.podOverhead(name) !== undefined) return;
+  if (crossReferences.runtimeClass(name) !== undefined) return;
   report({
     severity: 'warning',
     message: `No RuntimeClass "${shorten(name)}"; did you mean "${meant}"? The API server rejects the pod`,

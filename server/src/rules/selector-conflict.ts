@@ -9,7 +9,7 @@ import { acceleratorByName } from '../model/requested-resource.ts';
 import type { PodSet, Selector } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext, type Report } from './rule.ts';
 
 /**
  * Node selectors that no single node can match, or that the pod's own devices, runtime or anti-affinity contradict.
@@ -19,7 +19,8 @@ import { defineRule } from './rule.ts';
  * A node must match all selectors of a pod. No node matches an instance type with one GPU model and a product label of another, or a
  * label of Google Cloud nodes and a label of AWS nodes: the pod stays Pending. The same applies to a TPU topology that slices of the TPU
  * never have, to the label of another vendor or model than that of the requested GPUs (`nvidia.com/a100`), and to more pods than named nodes if an anti-affinity keeps them
- * apart. A runtime class of another vendor fails on nodes that do not have its runtime.
+ * apart. A runtime class of another vendor fails on nodes that do not have its runtime, and the API server rejects a pod whose selector contradicts
+ * that of its runtime class.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -99,6 +100,11 @@ export default defineRule({
       });
       return;
     }
+    const ofClass = otherRuntime(podSet, context);
+    if (ofClass !== undefined) {
+      context.report(ofClass);
+      return;
+    }
     if (selectors.length + podSet.avoided.length < 2) return;
     // Capped, because each is compared with all earlier ones.
     const known = selectors
@@ -140,6 +146,28 @@ function otherNode({ pod, selectors }: PodSet): { readonly name: string; readonl
   if (/^\d+(?:[.-]\d+){3}$|^i-[\da-f]{8}/.test(name)) return undefined;
   const differs = selector.values.every((one) => !isUnseen(one.at) && !isAlike(one.value, name));
   return differs ? { name: shorten(name, 30), selector } : undefined;
+}
+
+/** A label for which the pod and its runtime class, which adds its own selector to the pod, want different values. */
+function otherRuntime({ pod, selectors }: PodSet, { crossReferences }: PodSetContext): Report | undefined {
+  const at = getIn(pod, 'runtimeClassName');
+  const name = asText(at);
+  const found = name === undefined || isUnseen(at) ? undefined : crossReferences.runtimeClass(name);
+  if (found === undefined || found.siblingFolder) return undefined;
+  for (const selector of selectors) {
+    const wanted = Object.hasOwn(found.facts.nodeSelector, selector.key) && found.facts.nodeSelector[selector.key];
+    if (typeof wanted !== 'string' || selector.values.length === 0) continue;
+    if (selector.values.some((one) => isUnseen(one.at) || one.value === wanted)) continue;
+    const effect =
+      selector.from === 'nodeSelector'
+        ? 'the API server rejects the pod'
+        : 'no node matches both, and the pod stays Pending';
+    return {
+      message: `${shortKey(selector)} is ${firstValue(selector)} here but ${shorten(wanted, 30)} in the nodeSelector of RuntimeClass ${shorten(found.name, 30)}: ${effect}`,
+      span: spanOfSelector(selector),
+    };
+  }
+  return undefined;
 }
 
 /** Whether one value is the other, or may be a misspelling of it, which selector-value reports. */

@@ -196,9 +196,9 @@ const answers: CrossReferences & ThisType<CrossReferences & Asked> = {
       factsNamed(this.asks.scope, ['/PersistentVolume'], null, name, 'volume'),
     );
   },
-  podOverhead(name) {
-    return this.asks.readOne(overheadKinds, ['podOverhead', name], () =>
-      factsNamed(this.asks.scope, ['node.k8s.io/RuntimeClass'], null, name, 'overhead'),
+  runtimeClass(name) {
+    return this.asks.readOne(runtimeClassKinds, ['runtimeClass', name], () =>
+      factsNamed(this.asks.scope, ['node.k8s.io/RuntimeClass'], null, name, 'runtimeClass'),
     );
   },
   servicesOf(namespace, labels) {
@@ -322,7 +322,7 @@ const llmConfigKinds: readonly string[] = ['LLMInferenceServiceConfig'];
 const configMapKinds: readonly string[] = ['ConfigMap'];
 const claimedKinds: readonly string[] = ['PersistentVolumeClaim', 'NIMCache'];
 const volumeKinds: readonly string[] = ['PersistentVolume'];
-const overheadKinds: readonly string[] = ['RuntimeClass'];
+const runtimeClassKinds: readonly string[] = ['RuntimeClass'];
 const serviceKinds: readonly string[] = ['Service'];
 /** What decides about a Service in another namespace. */
 const movedKinds: readonly string[] = [...dependenciesOf({ kinds: ['/Service'] }), kustomizationKind];

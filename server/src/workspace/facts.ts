@@ -32,7 +32,7 @@ import { groupOf } from '../model/manifest.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import type { PoolDisk } from '../model/node-terms.ts';
 import type { ModelOptions } from '../model/options.ts';
-import type { LimitFacts, QuotaFacts } from '../model/referenced.ts';
+import type { LimitFacts, QuotaFacts, RuntimeClassFacts } from '../model/referenced.ts';
 import type {
   LlmConfigFacts,
   PodsFacts,
@@ -117,7 +117,7 @@ export type Facts =
   | { readonly type: 'volume'; readonly facts: VolumeClaimFacts }
   | { readonly type: 'service'; readonly facts: ServiceFacts }
   | { readonly type: 'account'; readonly facts: string | null }
-  | { readonly type: 'overhead'; readonly facts: Table<string> }
+  | { readonly type: 'runtimeClass'; readonly facts: RuntimeClassFacts }
   | { readonly type: 'workload'; readonly facts: WorkloadFacts };
 
 /** The config of a project's nodes and prices. */
@@ -195,7 +195,13 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case '/ServiceAccount':
       return { type: 'account', facts: cloudOfAnnotations(root) };
     case 'node.k8s.io/RuntimeClass':
-      return { type: 'overhead', facts: writtenStrings(getIn(root, 'overhead', 'podFixed')) };
+      return {
+        type: 'runtimeClass',
+        facts: {
+          overhead: writtenStrings(getIn(root, 'overhead', 'podFixed')),
+          nodeSelector: writtenStrings(getIn(root, 'scheduling', 'nodeSelector')),
+        },
+      };
     case 'networking.k8s.io/NetworkPolicy': {
       const egress = egressOf(spec);
       return egress?.admitsNames === true ? { type: 'names', facts: { selects: egress.selects } } : null;

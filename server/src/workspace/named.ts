@@ -82,7 +82,7 @@ export function factsNamed<
     | 'files'
     | 'workload'
     | 'volume'
-    | 'overhead'
+    | 'runtimeClass'
     | 'service'
     | 'account'
     | 'capacity',
