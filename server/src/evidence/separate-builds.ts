@@ -1,5 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
-import { partOf } from '../catalog/word-patterns.ts';
+import { either, partOf } from '../catalog/word-patterns.ts';
 
 /** The separate builds of a publisher for GPUs. */
 export interface Builds {
@@ -21,7 +21,8 @@ const separateBuilds: ReadonlyMap<string, Builds> = new Map<string, Builds>([
   ['tensorflow/tensorflow', { gpu: anyGpu }],
   ['tensorflow/serving', { gpu: anyGpu }],
   ['pytorch/torchserve', { gpu: anyGpu }],
-  ['kserve/huggingfaceserver', { gpu: anyGpu }],
+  // Until 0.14, one image was for both. https://github.com/kserve/kserve/pull/4049
+  ['kserve/huggingfaceserver', { gpu: either(anyGpu, /^v?0\.(?:\d|1[0-4])(?:\.|$)/) }],
   ['ggml-org/llama.cpp', { gpu: anyGpu }],
   ['ggerganov/llama.cpp', { gpu: anyGpu }],
   ['localai/localai', { gpu: anyGpu }],
