@@ -89,6 +89,15 @@ export function misnamed(query: string): Pick<RenamedMetric, 'written' | 'export
   return undefined;
 }
 
+/**
+ * A metric of llama.cpp's server that only builds before May 2025 have; undefined if the query has another one to take.
+ * https://github.com/ggml-org/llama.cpp/pull/13660
+ */
+export function removedMetric(query: string): string | undefined {
+  if (query.length > 10_000 || /\bor\b/i.test(query)) return undefined;
+  return /(?<![\w:])llamacpp[:_]kv_cache_(?:usage_ratio|tokens)(?![\w:])/.exec(withoutLabels(query))?.[0];
+}
+
 /** A name in a query, the name that the server exports, and the query with all such names. */
 export interface RenamedMetric {
   readonly written: string;

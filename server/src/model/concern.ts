@@ -25,6 +25,7 @@ const topics: readonly string[] = [
   // Programs that need a GPU, requested or not.
   ...['vllm', 'sglang', 'text-generation-inference', 'comfyui', 'stable-diffusion', 'vram', 'xformers', 'ray start'],
   ...['deepspeed', 'axolotl', 'llamafactory', 'unsloth', 'fp16', 'nccl', 'in_4bit', 'in-4bit', 'in_8bit', 'in-8bit'],
+  ...['llamacpp:kv_cache', 'llamacpp_kv_cache'],
   // Images, programs and variables for AMD's GPUs.
   ...['rocm', 'amd-smi', 'HIP_VISIBLE_DEVICES', 'ROCR_VISIBLE_DEVICES', 'HSA_OVERRIDE_GFX_VERSION'],
   // Tokens by which servers download models.

@@ -3,7 +3,7 @@ import { nearest } from '../catalog/spelling.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { triggerTypes } from '../evidence/keda-triggers.ts';
 import { passedOnQueries } from '../evidence/passed-on-queries.ts';
-import { exportedInstead, misnamed, withoutColon } from '../evidence/pod-metrics.ts';
+import { exportedInstead, misnamed, removedMetric, withoutColon } from '../evidence/pod-metrics.ts';
 import { promqlError } from '../evidence/promql-errors.ts';
 import { metricsInList, type ResourceMetric, resourceMetrics } from '../evidence/resource-metrics.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
@@ -28,8 +28,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * removes a replica, and without another metric it never adds one. The same applies to a container that does not exist. KEDA scales nothing
  * if it does not know the type of a trigger, and likely nothing if a query for Prometheus has an underscore for the colon in a name of vLLM or
  * SGLang (`vllm_num_requests_waiting`; information); an alert with it never fires. The same applies to an autoscaler or a query with a metric whose name starts like one of
- * vLLM or SGLang, but that they do not export (`vllm_queue_depth`), and to a query that Prometheus rejects: `rate()` without a range, `sum()` of a
- * range, or a bracket that is not closed. The target may also run another server than the one whose metric it is, or a server that has metrics
+ * vLLM or SGLang, but that they do not export (`vllm_queue_depth`), to llama.cpp's `kv_cache_usage_ratio`, which new builds lack, and to a query
+ * that Prometheus rejects: `rate()` without a range, `sum()` of a range, or a bracket that is not closed. The target may also run another server than the one whose metric it is, or a server that has metrics
  * only with a flag.
  *
  * ```yaml invalid
@@ -75,6 +75,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * - [Kubernetes: resource metrics pipeline](https://kubernetes.io/docs/tasks/debug/debug-cluster/resource-metrics-pipeline/)
  * - [KEDA: scalers](https://keda.sh/docs/latest/scalers/)
+ * - [ggml-org/llama.cpp#13660](https://github.com/ggml-org/llama.cpp/pull/13660)
  * - [Prometheus: query functions](https://prometheus.io/docs/prometheus/latest/querying/functions/)
  */
 export default defineRule({
@@ -136,6 +137,7 @@ function checkMetric(metric: ResourceMetric, manifest: Manifest, context: RuleCo
 function checkCustomMetric(metric: Cursor, manifest: Manifest, context: RuleContext): void {
   const name = getIn(metric, 'pods', 'metric', 'name') ?? getIn(metric, 'external', 'metric', 'name');
   checkExporter(name, manifest, context);
+  checkRemoved(name, 'the metric never gets a value', context);
   const written = asText(name) ?? '';
   const exported = name === undefined || isTemplated(name) ? undefined : exportedInstead(written);
   if (name === undefined || exported === undefined) return;
@@ -176,6 +178,7 @@ function checkQuery(trigger: Cursor, context: RuleContext): void {
   if (query === undefined || isTemplated(query)) return;
   if (asText(getIn(trigger, 'type')) === 'prometheus')
     checkSyntax(query, getIn(trigger, 'metadata', 'serverAddress'), context);
+  if (asText(getIn(trigger, 'type')) === 'prometheus') checkRemoved(query, 'the query returns no data', context);
   const other = found === undefined && asText(getIn(trigger, 'type')) === 'prometheus' ? misnamed(text) : undefined;
   if (other !== undefined)
     context.report({
@@ -194,7 +197,8 @@ function checkQuery(trigger: Cursor, context: RuleContext): void {
 }
 
 /** Reports alerts and recording rules that read a metric under a name that nothing exports, unless a rule of the object records it. */
-function checkRules({ root }: Manifest, { document, report }: RuleContext): void {
+function checkRules({ root }: Manifest, context: RuleContext): void {
+  const { document, report } = context;
   const rules = placesAt(root, 'spec.groups.*.rules.*');
   const recorded = new Set(rules.map((rule) => asText(getIn(rule, 'record'))));
   for (const rule of rules) {
@@ -202,10 +206,12 @@ function checkRules({ root }: Manifest, { document, report }: RuleContext): void
     const text = at === undefined || isTemplated(at) ? '' : (asText(at) ?? '');
     const renamed = text.length < 10_000 ? withoutColon(text) : undefined;
     const found = renamed ?? misnamed(text);
+    const effect = getIn(rule, 'record') === undefined ? 'the alert never fires' : 'nothing is recorded';
+    if (!recorded.has(removedMetric(text))) checkRemoved(at, effect, context);
     if (at === undefined || found === undefined || recorded.has(found.written)) continue;
     report({
       severity: 'info',
-      message: `The server exports ${found.exported}, not ${shorten(found.written, 40)}: unless a collector renames it, ${getIn(rule, 'record') === undefined ? 'the alert never fires' : 'nothing is recorded'}`,
+      message: `The server exports ${found.exported}, not ${shorten(found.written, 40)}: unless a collector renames it, ${effect}`,
       span: spanOf(at),
       fixes: () =>
         renamed === undefined
@@ -219,6 +225,16 @@ function checkRules({ root }: Manifest, { document, report }: RuleContext): void
             ],
     });
   }
+}
+
+/** Reports a metric that servers no longer export. */
+function checkRemoved(at: Cursor | undefined, effect: string, { report }: RuleContext): void {
+  const removed = at === undefined || isTemplated(at) ? undefined : removedMetric(asText(at) ?? '');
+  if (at === undefined || removed === undefined) return;
+  report({
+    message: `llama.cpp has not exported ${removed} since May 2025: unless the build is older, ${effect}`,
+    span: spanOf(at),
+  });
 }
 
 /** Reports a metric that the server of the target does not export: that of another server, or one that needs a flag. */
