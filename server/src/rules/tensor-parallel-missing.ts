@@ -21,7 +21,7 @@ import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { mountMemory } from '../rewrite/memory-volume.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asBoolean, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, entries, getIn, isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { once } from '../yaml/once.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -86,12 +86,14 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * For servers that use all GPUs by default (Text Generation Inference, llama.cpp, Ollama); with pipeline or data parallelism; for servers
  * that span several pods (LeaderWorkerSet, Ray); for several servers in one container; if a variable, a settings file or a word without a
  * known value may contain the flag; and for definitions and Helm values, except those that have all containers (app-template). Values of other
- * charts with a command line and a model, but nothing for a size, are **information**: a template may add the flag.
+ * charts with a command line and a model, but nothing for a size, are **information**: a template may add the flag. That of llm-d does not add it to
+ * a custom command.
  *
  * ## Sources
  *
  * - [vLLM: parallelism and scaling](https://docs.vllm.ai/en/latest/serving/parallelism_scaling/)
  * - [SGLang: server arguments](https://docs.sglang.ai/advanced_features/server_arguments.html)
+ * - [llm-d/llm-d#1101](https://github.com/llm-d/llm-d/issues/1101)
  * - [huggingface/text-embeddings-inference#349](https://github.com/huggingface/text-embeddings-inference/issues/349)
  */
 export default defineRule({
@@ -101,8 +103,9 @@ export default defineRule({
   container(container, context) {
     const { workload, podSet, document } = context;
     const gpus = wholeGpus(container, podSet);
-    const isOpen = !isJudged(workload) && namesModelAlone(container, context);
-    if (gpus === null || gpus < 2 || container.type !== 'app' || !(isOpen || isJudged(workload))) return;
+    const isWhole = isJudged(workload) || hasOwnCommand(container, context);
+    const isOpen = !isWhole && namesModelAlone(container, context);
+    if (gpus === null || gpus < 2 || container.type !== 'app' || !(isOpen || isWhole)) return;
     if (mayHaveVariables(container) || assignsGpus(container)) return;
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at }) => isTemplated(at)) || mayRunMore(container)) return;
@@ -132,6 +135,20 @@ export default defineRule({
 function isJudged(workload: Workload): boolean {
   const { role, byShape } = workload;
   return role !== 'definition' && !mayBeCompleted(workload) && !byShape && !spansPods(workload);
+}
+
+/**
+ * Whether llm-d's chart adds no arguments to those of a container of one pod, as it does with other commands.
+ * https://github.com/llm-d-incubation/llm-d-modelservice/blob/main/charts/llm-d-modelservice/templates/_helpers.tpl
+ */
+function hasOwnCommand({ at, command }: Container, { podSet, workload }: PodSetContext): boolean {
+  const sizes = getIn(podSet.pod, 'parallelism');
+  return (
+    isValues(workload) &&
+    command.length > 0 &&
+    asText(getIn(at, 'modelCommand')) === 'custom' &&
+    entries(sizes).every((size) => keyOf(size) === 'tensor')
+  );
 }
 
 /** Whether values have a command line with its model, to which a template hardly adds a size that no value is for. */
