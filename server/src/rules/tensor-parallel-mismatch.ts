@@ -17,10 +17,11 @@ import { lowerCount } from '../model/pod.ts';
 import { commandsIn } from '../model/process-input.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import { servedModel } from '../model/served-model.ts';
+import { isValues } from '../model/values.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { type Cursor, entries, getIn, isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -79,7 +80,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For servers that span several pods (multi-node KServe, `--nnodes`; in a LeaderWorkerSet or a Ray cluster, unless they need more than the
  * whole group has), for several servers in one container, if CUDA_VISIBLE_DEVICES assigns the GPUs, if the container may see other GPUs than
- * its own (privileged, NVIDIA_VISIBLE_DEVICES), for shares of GPUs, and if a factor of the product is unknown.
+ * its own (privileged, NVIDIA_VISIBLE_DEVICES), for shares of GPUs, and if a factor of the product is unknown. llm-d's chart adds factors.
  *
  * ## Sources
  *
@@ -120,7 +121,7 @@ export default defineRule({
     if (sharding === undefined || sharding.spansPods || assignsGpus(container)) return;
     const { tensor, devices, text } = sharding;
     const used = Math.max(tensor, devices ?? tensor);
-    if (used === gpus || (used < gpus && devices === null)) return;
+    if (used === gpus || (used < gpus && (devices === null || getsSizes(container, context.workload)))) return;
     // A server that has run gets its devices elsewhere.
     if (used > gpus && (hasRun(context.workload.manifest) || mayUseOtherGpus(container))) return;
     const place = placeOf(sharding, container, context);
@@ -133,6 +134,11 @@ export default defineRule({
     });
   }),
 });
+
+/** Whether llm-d's chart adds the sizes of its `parallelism` to the arguments. */
+function getsSizes({ at }: Container, workload: Workload): boolean {
+  return isValues(workload) && /^(?:vllmServe|imageDefault)$/.test(asText(getIn(at, 'modelCommand')) ?? '');
+}
 
 /** A trainer whose processes cannot be divided into copies of its model. */
 function checkTraining(container: Container, { workload, podSet, document, report }: PodSetContext): boolean {
