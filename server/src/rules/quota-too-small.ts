@@ -1,3 +1,4 @@
+import { roomOf } from '../evidence/pool-machines.ts';
 import { queueLabel } from '../evidence/queue-label.ts';
 import { rolloutOf, startsFirst } from '../evidence/rollout.ts';
 import { schedulerQueue } from '../evidence/scheduler-queue.ts';
@@ -11,7 +12,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
- * A workload requests more accelerators than the quota of its namespace allows, or lacks an amount that the quota counts.
+ * A workload requests more accelerators than the quota of its namespace or the limit of its node pool allows, or lacks an amount that the quota counts.
  *
  * ## Why
  *
@@ -19,7 +20,8 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  * never exists: its Deployment or Job has no pods, and only an event says why. If all replicas together request more, some of them are
  * missing. A rollout that starts new pods before it stops old ones needs quota for one more. Kueue never admits a job if one of its pod sets needs more than the largest quota of a flavor.
  * A quota of CPU or memory needs the amount of every container: without one, and without a LimitRange that gives it, the API server rejects the pod.
- * Volcano and KAI never start a pod or a gang that needs more than the `capability` or the limit of its queue.
+ * Volcano and KAI never start a pod or a gang that needs more than the `capability` or the limit of its queue. Karpenter starts no node that would
+ * exceed the `limits` of its NodePool.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -67,11 +69,12 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * For quotas of other namespaces and of folders other than the workload's and those above it, for quotas with scopes, and for patches and
  * definitions. For the sum over several workloads, unless all of them stay up and are in one file: others need not run at the same time. For
- * queues of a cohort, which can borrow.
+ * queues of a cohort, which can borrow. For pools that the pods do not select by a label, and for their limits of CPU and memory.
  *
  * ## Sources
  *
  * - [Kubernetes: resource quotas for extended resources](https://kubernetes.io/docs/concepts/policy/resource-quotas/#resource-quota-for-extended-resources)
+ * - [aws/karpenter-provider-aws#8068](https://github.com/aws/karpenter-provider-aws/issues/8068)
  * - [Kueue: ClusterQueue](https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/)
  */
 export default defineRule({
@@ -86,7 +89,8 @@ export default defineRule({
       const found =
         inNamespace(need, workload, context) ??
         inQueue(need, workload, context) ??
-        atScheduler(need, workload, context);
+        atScheduler(need, workload, context) ??
+        inPool(need, workload, context);
       if (found === undefined) continue;
       const place = placeOf(need);
       context.report({
@@ -119,9 +123,10 @@ function listed(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 }
 
-/** Whether anything may limit the workload: most projects have neither quotas nor queues. */
+/** Whether anything may limit the workload: most projects have neither quotas, queues nor limits of pools. */
 function isLimited(workload: Workload, { crossReferences }: WorkloadContext): boolean {
   return (
+    workload.podSets.some((podSet) => roomOf(podSet, crossReferences) !== undefined) ||
     crossReferences.quotasIn(workload.namespace).length > 0 ||
     queueLabel(workload) !== undefined ||
     schedulerQueue(workload) !== undefined
@@ -255,6 +260,21 @@ function atScheduler(need: Need, workload: Workload, { crossReferences }: Worklo
     limit: `the ${isVolcano ? 'capability' : 'limit'} of ${named('Queue', queue)} is ${most}`,
     consequence: `${isVolcano ? 'Volcano' : 'KAI'} never starts ${count > need.pod ? 'them' : 'it'}`,
   };
+}
+
+/** Pools that the pods select, which have a limit for all their nodes together. The pods of a Job may run one after another. */
+function inPool(need: Need, { kind }: Workload, { crossReferences }: WorkloadContext): Excess | undefined {
+  const isWhole = need.podSets.every(({ accelerators }) =>
+    accelerators.every(({ form, perPod, devices }) => form === 'whole' && perPod === devices),
+  );
+  if (need.resource !== 'nvidia.com/gpu' || !isWhole) return undefined;
+  const rooms = need.podSets.map((podSet) => roomOf(podSet, crossReferences));
+  const [room, ...others] = rooms;
+  if (room === undefined || others.some((other) => other?.whose !== room.whose)) return undefined;
+  const limit = `${room.whose} may have at most ${room.most}`;
+  if (need.pod > room.most) return { what: 'A pod requests', count: need.pod, limit, consequence: 'it stays Pending' };
+  if (need.all <= room.most || /^(?:Cron)?Job$/.test(kind)) return undefined;
+  return { what: 'The pods together request', count: need.all, limit, consequence: 'some pods stay Pending' };
 }
 
 function named(kind: string, { name, file }: Referenced<unknown>): string {
