@@ -85,9 +85,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For servers that use all GPUs by default (Text Generation Inference, llama.cpp, Ollama); with pipeline or data parallelism; for servers
  * that span several pods (LeaderWorkerSet, Ray); for several servers in one container; if a variable, a settings file or a word without a
- * known value may contain the flag; and for definitions and Helm values, except those that have all containers (app-template). Values of other
- * charts with a command line and a model, but nothing for a size, are **information**: a template may add the flag. That of llm-d does not add it to
- * a custom command.
+ * known value may contain the flag; and for definitions and Helm values, except those that have all containers (app-template) and models of
+ * vLLM's production stack. Values of other charts with a command line and a model, but nothing for a size, are **information**: a template may
+ * add the flag. That of llm-d does not add it to a custom command.
  *
  * ## Sources
  *
@@ -103,7 +103,8 @@ export default defineRule({
   container(container, context) {
     const { workload, podSet, document } = context;
     const gpus = wholeGpus(container, podSet);
-    const isWhole = isJudged(workload) || hasOwnCommand(container, context);
+    // A list of values is replaced as a whole, so nothing adds to an item of which a known template makes the container.
+    const isWhole = isJudged(workload) || container.fromTemplate === true || hasOwnCommand(container, context);
     const isOpen = !isWhole && namesModelAlone(container, context);
     if (gpus === null || gpus < 2 || container.type !== 'app' || !(isOpen || isWhole)) return;
     if (mayHaveVariables(container) || assignsGpus(container)) return;
@@ -157,8 +158,10 @@ function namesModelAlone(container: Container, { workload, document }: PodSetCon
   if (hasSize(document)) return false;
   const model = servedFlags(container)?.model?.value;
   const { command, args } = container;
-  // Settings under the names of flags are not in a list.
-  return [...command, ...args].some(({ value, at }) => value === model && typeof at.step === 'number');
+  // Settings under the names of flags are not in a list. A well-known chart writes the words itself.
+  return [...command, ...args].some(
+    ({ value, at }) => value === model && (typeof at.step === 'number' || at.shared === true),
+  );
 }
 
 const hasSize = once(({ text }: YamlDocument) => mayHaveSize.test(withoutComments(text)));
@@ -171,8 +174,8 @@ function isOriginal({ image }: Container): boolean {
 }
 
 function endOfLine(text: string, from: number): number {
-  const end = text.indexOf('\n', from);
-  return end < 0 ? text.length : end;
+  const end = text.slice(from).search(/\r?\n/);
+  return end < 0 ? text.length : from + end;
 }
 
 /** Appends the flag to a list of words. A script is left alone. */

@@ -1,15 +1,15 @@
-import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, items, type Located } from '../../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, entries, getIn, items, type Located } from '../../yaml/cursor.ts';
 import { namesAccelerators } from '../accelerators.ts';
-import { product } from '../count.ts';
-import type { PodCount, PodSetSource } from '../kinds/kind.ts';
+import type { PodSetSource } from '../kinds/kind.ts';
 import { exactly, times } from '../kinds/pod-sets.ts';
 import { kubeAiServer } from '../kinds/serving.ts';
-import { lowerContainers, lowerCount, text } from '../pod.ts';
+import { lowerCount, text } from '../pod.ts';
 import { imageAt, plainGpus } from '../values-component.ts';
 import { containerOf, firstOf, isMap, podSetOf, replicasOf, requestOf, unwritten } from '../values-parts.ts';
 import { vllmFlagsOf } from '../vllm-settings.ts';
 import type { AcceleratorRequest, Container } from '../workload.ts';
 import type { Chart, ChartBlock } from './chart.ts';
+import { modelserviceChart } from './modelservice.ts';
 
 /** Charts of model servers. */
 export const servingCharts: readonly Chart[] = [
@@ -105,13 +105,7 @@ export const servingCharts: readonly Chart[] = [
     },
     shared: ['ollama'],
   },
-  {
-    names: ['llm-d-modelservice'],
-    source: 'https://github.com/llm-d-incubation/llm-d-modelservice/tree/main/charts/llm-d-modelservice/templates',
-    date: '2026-11-22',
-    owns: (values) => isMap(getIn(values, 'modelArtifacts')) && isMap(firstOf(values, ['decode', 'prefill'])),
-    blocks: (values) => ['decode', 'prefill'].flatMap((role) => modelservice(values, role)),
-  },
+  modelserviceChart,
   {
     names: ['kubeai-models'],
     source: 'https://github.com/kubeai-project/kubeai/tree/main/charts/models',
@@ -251,80 +245,4 @@ function ollamaGpus(gpu: Cursor | undefined): readonly AcceleratorRequest[] {
   const unset = asText(getIn(gpu, 'type')) === 'amd' ? 'amd.com/gpu' : 'nvidia.com/gpu';
   const resource = asText(getIn(gpu, 'nvidiaResource')) ?? unset;
   return count === undefined ? [unwritten(resource, 1)] : requestOf(resource, count);
-}
-
-/** The template requests tensor × local data parallelism in each container, unless its `resources` have their own number. */
-function modelservice(values: Cursor, role: string): readonly ChartBlock[] {
-  const block = getIn(values, role);
-  if (block?.node.kind !== 'map') return [];
-  const sizes = getIn(block, 'parallelism');
-  const resource = acceleratorOf(getIn(values, 'accelerator'));
-  const count = product(lowerCount(getIn(sizes, 'tensor'), 1), localData(sizes));
-  const containers = lowerContainers(block).map((container) => {
-    const isSimulator = container.image?.value.includes('llm-d-inference-sim') === true;
-    if (container.type !== 'app' || isSimulator || resource === undefined || container.accelerators.length > 0)
-      return container;
-    return { ...container, accelerators: [unwritten(resource, count)] };
-  });
-  const multinode = asBoolean(getIn(values, 'multinode')) === true;
-  const pods = times(modelserviceReplicas(block, role), multinode ? workers(sizes) : 1);
-  const podSet = { ...podSetOf(block, containers), ...modelserviceNodes(block), name: role, pods };
-  return [{ root: block, podSet, role: 'serving' }];
-}
-
-/** The template makes node affinity of `acceleratorTypes`, and adds the fields of `extraConfig` to the pod. */
-function modelserviceNodes(block: Cursor): Partial<PodSetSource> {
-  const key = getIn(block, 'acceleratorTypes', 'labelKey');
-  const label = isTemplated(key) ? undefined : asText(key);
-  const values = getIn(block, 'acceleratorTypes', 'labelValues');
-  const named = isTemplated(values) ? [] : items(values).flatMap((value) => text(value) ?? []);
-  const extra = getIn(block, 'extraConfig');
-  const nodeSelector = getIn(extra, 'nodeSelector');
-  const nodeSelectorTerms = getIn(extra, 'affinity', 'nodeAffinity', ...requiredTerms);
-  return {
-    ...(label !== undefined &&
-      named.length > 0 &&
-      values !== undefined && { selectors: [{ key: label, values: named, from: 'affinity', at: values }] }),
-    ...(nodeSelector && { nodeSelector }),
-    ...(nodeSelectorTerms && { nodeSelectorTerms }),
-    ...(getIn(extra, 'tolerations') && extra && { tolerated: extra }),
-  };
-}
-
-const requiredTerms = ['requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms'] as const;
-
-/** Releases of the chart differ in whether prefill has a replica by default. */
-function modelserviceReplicas(block: Cursor, role: string): PodCount {
-  if (asBoolean(getIn(block, 'create')) === false) return exactly(0);
-  const replicas = getIn(block, 'replicas');
-  return exactly(replicas === undefined && role === 'prefill' ? null : lowerCount(replicas, 1));
-}
-
-/** The resource of an accelerator type; undefined for CPUs, for claims, and for types of the project's own. */
-function acceleratorOf(accelerator: Cursor | undefined): string | undefined {
-  if (asBoolean(getIn(accelerator, 'dra')) === true || getIn(accelerator, 'resources') !== undefined) return undefined;
-  return modelserviceResources.get(asText(getIn(accelerator, 'type')) ?? 'nvidia');
-}
-
-const modelserviceResources: ReadonlyMap<string, string> = new Map([
-  ['nvidia', 'nvidia.com/gpu'],
-  ['amd', 'amd.com/gpu'],
-  ['intel-gaudi', 'habana.ai/gaudi'],
-  ['intel-i915', 'gpu.intel.com/i915'],
-  ['intel-xe', 'gpu.intel.com/xe'],
-  ['google', 'google.com/tpu'],
-]);
-
-/** Older releases derive it from `data`. */
-function localData(sizes: Cursor | undefined): number | null {
-  const local = getIn(sizes, 'dataLocal');
-  if (local !== undefined) return lowerCount(local, 1);
-  return lowerCount(getIn(sizes, 'data'), 1) === 1 ? 1 : null;
-}
-
-/** Older releases derive it from `data` and `dataLocal`. */
-function workers(sizes: Cursor | undefined): number | null {
-  const written = getIn(sizes, 'workers');
-  if (written !== undefined) return lowerCount(written, 1);
-  return getIn(sizes, 'data') === undefined ? 1 : null;
 }
