@@ -1,8 +1,10 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import { isPodSpec, rejectionOf, singleContainers } from '../evidence/rejection.ts';
 import { cursorsIn, isUnknown, placesAt } from '../evidence/written.ts';
+import { isValues } from '../model/values.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isRepeated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import type { YamlNode } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
@@ -13,7 +15,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * The names of the containers of a pod, init containers included, are unique, and so are those of its volumes and claims. In a container, two
  * volumes cannot be mounted at the same path, and two ports cannot have the same name. The API server rejects the pod. It accepts a variable
- * with two values, but the program sees only the last one (severity warning). KServe runs the server of a predictor as container
+ * with two values, also in a list of a chart's values, but the program sees only the last one (severity warning). KServe runs the server of a predictor as container
  * kserve-container: next to `model`, a container of that name is a second one.
  *
  * ```yaml invalid
@@ -65,7 +67,9 @@ export default defineRule({
   manifest: checkPredictor,
   podSet(podSet, context) {
     // The branches of a template may repeat a name.
-    if (!isPodSpec(podSet, context.workload) || context.document.template) return;
+    if (context.document.template) return;
+    if (isValues(context.workload)) checkValues(podSet, context);
+    if (!isPodSpec(podSet, context.workload)) return;
     const { pod } = podSet;
     const listed = [...placesAt(pod, 'initContainers.*'), ...placesAt(pod, 'containers.*')];
     checkUnique('containers are named', named(listed, 'name'), context);
@@ -76,7 +80,7 @@ export default defineRule({
       checkUnique('volumes are mounted at', namedIn(container, 'volumeMounts', 'mountPath'), context);
       checkUnique('devices are at', namedIn(container, 'volumeDevices', 'devicePath'), context);
       checkUnique('ports are named', namedIn(container, 'ports', 'name'), context);
-      checkVariables(container, context);
+      checkVariables(placesAt(container, 'env.*'), context);
       checkUnique('uses of a claim are named', wholeClaims(container), context);
     }
     checkSpread(podSet, context);
@@ -113,9 +117,22 @@ function checkPredictor({ apiVersion, kind, root }: Manifest, { document, report
 
 const serverFields = wordSet('model sklearn xgboost tensorflow pytorch triton onnx huggingface pmml lightgbm paddle');
 
+/** Charts pass a list of variables on as it is. Variables of several lists may be for several containers. */
+function checkValues({ containers }: PodSet, context: PodSetContext): void {
+  for (const { env } of containers) {
+    const lists = new Map<YamlNode, Cursor[]>();
+    for (const { at } of env) {
+      if (at.parent?.node.kind !== 'seq') continue;
+      const list = lists.get(at.parent.node);
+      if (list === undefined) lists.set(at.parent.node, [at]);
+      else list.push(at);
+    }
+    for (const variables of lists.values()) checkVariables(variables, context);
+  }
+}
+
 /** The API server accepts them, and the last one applies. It may add to the one before: `$(NAME):/opt/lib`. */
-function checkVariables(container: Cursor, { report }: PodSetContext): void {
-  const variables = placesAt(container, 'env.*');
+function checkVariables(variables: readonly Cursor[], { report }: PodSetContext): void {
   if (variables.length < 2) return;
   const values = new Map<string, string>();
   for (const variable of variables) {
