@@ -13,10 +13,14 @@ export function meantName(written: string): string | undefined {
   return meantResource(written) ?? meantMigResource(written);
 }
 
-/** The entries of limits, followed by those of requests. */
-export const writtenResources = once(({ resources }: Container): readonly Cursor[] => [
+/** The entries of limits, followed by those of requests; also under the names of KubeSpawner and its chart. */
+export const writtenResources = once(({ at, resources }: Container): readonly Cursor[] => [
   ...entries(getIn(resources, 'limits')),
+  ...entries(getIn(at, 'extra_resource_limits')),
+  ...entries(getIn(at, 'extraResource', 'limits')),
   ...entries(getIn(resources, 'requests')),
+  ...entries(getIn(at, 'extra_resource_guarantees')),
+  ...entries(getIn(at, 'extraResource', 'guarantees')),
 ]);
 
 /**
@@ -34,7 +38,9 @@ export function renameResource(
     const name = keyOf(entry);
     return name === from || name === to || meantName(name) === to;
   });
-  const [limit, ...twice] = written.filter(({ parent }) => parent?.step === 'limits');
+  const [limit, ...twice] = written.filter(({ parent }) =>
+    /^(?:limits|extra_resource_limits)$/.test(String(parent?.step)),
+  );
   if (limit === undefined || twice.length > 0 || written.length > 2 || !isWhole(lowerQuantity(limit))) return undefined;
   if (written.some((entry) => lowerQuantity(entry).text !== lowerQuantity(limit).text)) return undefined;
   const wrong = written.filter((entry) => keyOf(entry) !== to);

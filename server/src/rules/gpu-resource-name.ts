@@ -3,12 +3,23 @@ import { lacksLimitOf } from '../evidence/missing-limit.ts';
 import { placesAt } from '../evidence/written.ts';
 import { keyProblem } from '../model/api-syntax.ts';
 import { isListedContainer } from '../model/pod.ts';
+import { isValues } from '../model/values.ts';
 import { fix } from '../rewrite/fix.ts';
-import { renameResource, writtenResources } from '../rewrite/rename-resource.ts';
-import { asText, entries, getIn, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { renameKey } from '../yaml/edit.ts';
+import { meantName, renameResource, writtenResources } from '../rewrite/rename-resource.ts';
+import {
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isTemplated,
+  isUnseen,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
+import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A container requests an accelerator by a name that no device plugin offers.
@@ -92,6 +103,7 @@ export default defineRule({
     }
   },
   container(container, context) {
+    if (isValues(context.workload)) checkChartKeys(container.at, context);
     const checked = new Set<string>();
     for (const entry of writtenResources(container)) {
       const name = keyOf(entry);
@@ -129,7 +141,7 @@ export default defineRule({
       const intended = meantResource(name) ?? countedResource(name);
       if (intended === undefined) continue;
       const isInvalid = !name.includes('/') || keyProblem(name) !== undefined;
-      const lacksLimit = lacksLimitOf(name, container, context);
+      const lacksLimit = !isOfSpawner(entry) && lacksLimitOf(name, container, context);
       const consequence = isInvalid
         ? 'The API server rejects the pod'
         : lacksLimit
@@ -147,6 +159,25 @@ export default defineRule({
     }
   },
 });
+
+/** Whether an entry is under a name of KubeSpawner or its chart, which have one for the limits of other resources. */
+function isOfSpawner({ parent }: Cursor): boolean {
+  return [parent, parent?.parent].some((above) => /^extra_?resource/i.test(String(above?.step)));
+}
+
+/** The names that vLLM's production stack and Ollama's chart have under keys of their own. */
+function checkChartKeys(block: Cursor, { document, report }: PodSetContext): void {
+  for (const at of [getIn(block, 'requestGPUType'), getIn(block, 'ollama', 'gpu', 'nvidiaResource')]) {
+    const name = at === undefined || isTemplated(at) ? undefined : asText(at);
+    const intended = name === undefined ? undefined : meantName(name);
+    if (at === undefined || name === undefined || intended === undefined) continue;
+    report({
+      message: `No device plugin offers ${shorten(name, 40)}; did you mean ${intended}? The pod stays Pending`,
+      span: spanOf(at),
+      fixes: () => [fix(`Rename to ${intended}`, 'unsafe', replaceScalar(document, at, intended))],
+    });
+  }
+}
 
 /** Their resources have the fields cpu, memory, gpu, gpuType and custom: https://github.com/ai-dynamo/dynamo/blob/main/deploy/operator/api (v1alpha1) */
 const dynamoKinds: ReadonlySet<string> = new Set(['DynamoGraphDeployment', 'DynamoComponentDeployment']);
