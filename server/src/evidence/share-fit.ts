@@ -4,6 +4,7 @@ import type { MemoryEstimate } from '../memory/serving.ts';
 import { lookUp } from '../model/manifest.ts';
 import { servedModel } from '../model/served-model.ts';
 import { virtualMiB } from '../model/shares.ts';
+import { isValues } from '../model/values.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { getIn, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
@@ -39,8 +40,13 @@ const margin = 1.1;
 
 /** The share of a model server that is smaller than its weights; undefined if it is large enough, or if either is unknown. */
 export function shareMisfitOf(container: Container, workload: Workload, podSet: PodSet): ShareMisfit | undefined {
-  if (workload.partial || isExempt(workload) || container.type !== 'app' || spansPods(workload)) return undefined;
-  const share = memoryShareOf(container, podSet);
+  if (isExempt(workload) || container.type !== 'app' || spansPods(workload)) return undefined;
+  // A model in the values of KubeAI's chart has the fields of the object.
+  const share = workload.partial
+    ? isValues(workload)
+      ? byField(podSet)
+      : undefined
+    : memoryShareOf(container, podSet);
   if (share === undefined || mayUseOtherGpus(container) || hasRun(workload.manifest)) return undefined;
   const served = servedModel(container, workload).model;
   if (served === null || served.open.length > 0 || !loadsAll.has(served.engine)) return undefined;

@@ -58,6 +58,8 @@ function fieldsOfKind(container: Container | undefined, workload: Workload): Fie
 
 /** The template passes it to the server of the image. */
 function valuesModel(container: Container): FieldModel | undefined {
+  // KubeAI's catalog has the fields of its Models.
+  if (getIn(container.at, 'resourceProfile') !== undefined) return kubeAiModel(container.at);
   const isServer = imageUseOf(container).use === 'serving' && imageUseOf(container).program !== null;
   if (isServer && imageUseOf(container).program === 'ollama') {
     const [only, ...others] = new Set(valuesPulls(container.at).map(({ name }) => name));
