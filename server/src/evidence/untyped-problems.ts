@@ -1,8 +1,9 @@
-import { apiKind } from '../catalog/index.ts';
+import { apiFields, apiKind } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { isValues } from '../model/values.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
-import { asText, entries, getIn, keyOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, keyOf } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { sameNamed, similarField } from './api-names.ts';
 import { type ApiHolder, type ApiProblem, concernsAccelerators, problemsBelow } from './api-problems.ts';
 import { isPodSpec } from './rejection.ts';
@@ -58,3 +59,24 @@ function placementProblems(holder: ApiHolder): readonly UntypedProblem[] {
 }
 
 const placementFields = wordSet('affinity imagePullSecrets nodeSelector runtimeClassName schedulerName tolerations');
+
+/** Whether a mapping in a chart's values is one of the containers in a list or a mapping of them by name. */
+export function isInContainers({ parent }: Cursor): boolean {
+  return parent?.step === 'containers';
+}
+
+/**
+ * The fields of a container in a list of values that certainly stand for others. Charts pass such lists on, some with fields of their own, so only a
+ * container with the name and the image of a whole one counts.
+ */
+export function misspelledFields(at: Cursor, { problems }: YamlDocument): readonly ApiProblem[] {
+  if (!isInContainers(at) || typeof at.step !== 'number') return [];
+  if (problems.some(({ readable }) => readable !== true) || isIncomplete(at)) return [];
+  if (asText(getIn(at, 'name')) === undefined || asText(getIn(at, 'image')) === undefined) return [];
+  const holder: ApiHolder = { at, type: 'Container', above: undefined };
+  return entries(at).flatMap((entry): readonly ApiProblem[] => {
+    const field = keyOf(entry);
+    const isMisspelled = !apiFields('Container').has(field) && similarField(holder, field) !== undefined;
+    return isMisspelled ? [{ what: 'unknown-field', at: entry, holder, field, type: undefined }] : [];
+  });
+}

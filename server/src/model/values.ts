@@ -154,7 +154,8 @@ function isRead(child: Cursor): boolean {
   return (
     readKeys.has(key) ||
     componentResources.test(key) ||
-    (/^(?:init)?containers$/i.test(key) && child.node.kind === 'seq')
+    (/^(?:init)?containers$/i.test(key) && child.node.kind === 'seq') ||
+    (key === 'containers' && child.parent !== undefined && listedContainers(child.parent).length > 0)
   );
 }
 
@@ -201,10 +202,16 @@ function placedAbove(podSet: PodSetSource): PodSetSource {
   return { ...podSet, nodeSelector: above };
 }
 
-/** The containers in a `containers` list. */
+/** The containers in a `containers` list, or in a mapping of them by name. */
 function listedContainers(block: Cursor): readonly Container[] {
   const isContainer = (item: Cursor) => getIn(item, 'image') !== undefined || getIn(item, 'resources') !== undefined;
-  const all = items(getIn(block, 'containers'));
+  const at = getIn(block, 'containers');
+  const named = entries(at);
+  if (named.length > 0)
+    return named.every(isContainer)
+      ? named.map((one) => containerOf({ at: one, name: keyOf(one), ownChart: true }))
+      : [];
+  const all = items(at);
   return all.length > 0 && all.every(isContainer) ? lowerContainers(block) : [];
 }
 

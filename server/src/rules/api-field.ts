@@ -6,10 +6,11 @@ import { missingOperands } from '../evidence/missing-operands.ts';
 import { missingSelector } from '../evidence/missing-selector.ts';
 import { missingType } from '../evidence/missing-type.ts';
 import { problemsOfMeant } from '../evidence/problems-of-meant.ts';
-import { untypedProblems } from '../evidence/untyped-problems.ts';
+import { isInContainers, misspelledFields, untypedProblems } from '../evidence/untyped-problems.ts';
 import { valuesQuantities } from '../evidence/values-quantities.ts';
 import { unreadableTexts } from '../evidence/yaml-texts.ts';
 import { isValues } from '../model/values.ts';
+import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { removeKey } from '../yaml/edit.ts';
@@ -177,9 +178,11 @@ export default defineRule({
       });
     }
     // Compose's own files have blocks like those of values; the common library's containers do not.
-    const inner = workload.wholeResources === true ? containers.map(({ at }) => at) : [];
+    const isInner = ({ at }: Container) => workload.wholeResources === true || isInContainers(at);
+    const inner = containers.filter(isInner).map(({ at }) => at);
     const blocks = isFirst ? [pod, ...inner.filter(({ node }) => node !== pod.node)] : [];
-    for (const problem of blocks.flatMap((block) => passedOnProblems(block, document))) {
+    const listed = isFirst ? containers.flatMap(({ at }) => misspelledFields(at, document)) : [];
+    for (const problem of [...blocks.flatMap((block) => passedOnProblems(block, document)), ...listed]) {
       if (problem.what === 'wrong-type') {
         const { message, ...rest } = describeProblem(problem, undefined, document);
         const what = message.slice(0, message.indexOf(': '));

@@ -1,4 +1,4 @@
-import { asBoolean, asText, type Cursor, entries, getIn, items, type Located } from '../../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, items, type Located } from '../../yaml/cursor.ts';
 import { namesAccelerators } from '../accelerators.ts';
 import type { PodSetSource } from '../kinds/kind.ts';
 import { exactly, times } from '../kinds/pod-sets.ts';
