@@ -1,4 +1,5 @@
 import { asText, type Cursor, entries, getIn, items, keyOf } from '../yaml/cursor.ts';
+import type { InlineValues } from './inline-values.ts';
 
 /** An object that a task of Ansible applies. */
 export interface AppliedObject {
@@ -27,12 +28,48 @@ function tasksIn(list: Cursor | undefined, depth: number): readonly Cursor[] {
 }
 
 function objectsOf(task: Cursor): readonly AppliedObject[] {
-  const module = entries(task).find((entry) => modules.test(keyOf(entry)));
-  if (module === undefined || asText(getIn(module, 'state')) === 'absent') return [];
-  const isRepeated = entries(task).some((entry) => /^(?:loop|with_\w+)$/.test(keyOf(entry)));
+  const module = moduleOf(task, 'k8s');
+  if (module === undefined) return [];
+  const isRepeated = isLoop(task);
   const given = getIn(module, 'definition') ?? getIn(module, 'resource_definition');
   const roots = given?.node.kind === 'seq' ? items(given) : given === undefined ? [] : [given];
   return roots.map((root) => ({ root, isRepeated }));
 }
 
-const modules = /^(?:(?:kubernetes\.core|community\.(?:kubernetes|okd)|redhat\.openshift)\.)?k8s$/;
+/** The options of a task with one of the modules for Kubernetes, unless it deletes something. */
+function moduleOf(task: Cursor, name: 'k8s' | 'helm'): Cursor | undefined {
+  const module = entries(task).find((entry) => modules.exec(keyOf(entry))?.[1] === name);
+  return asText(getIn(module, 'state')) === 'absent' ? undefined : module;
+}
+
+const modules = /^(?:(?:kubernetes\.core|community\.(?:kubernetes|okd)|redhat\.openshift)\.)?(k8s|helm)$/;
+
+function isLoop(task: Cursor): boolean {
+  return entries(task).some((entry) => /^(?:loop|with_\w+)$/.test(keyOf(entry)));
+}
+
+/**
+ * The values in the tasks that install charts.
+ * https://docs.ansible.com/ansible/latest/collections/kubernetes/core/helm_module.html
+ */
+export function releasesOfTasks(list: Cursor): readonly InlineValues[] {
+  if (list.node.kind !== 'seq') return [];
+  return tasksIn(list, 0).flatMap((task): readonly InlineValues[] => {
+    const module = moduleOf(task, 'helm');
+    const values = getIn(module, 'values') ?? getIn(module, 'release_values');
+    if (values?.node.kind !== 'map') return [];
+    const chart = asText(getIn(module, 'chart_ref'));
+    return [
+      {
+        values,
+        chart: chart?.slice(chart.lastIndexOf('/') + 1),
+        release: asText(getIn(module, 'name') ?? getIn(module, 'release_name')) ?? null,
+        namespace: asText(getIn(module, 'release_namespace') ?? getIn(module, 'namespace')) ?? null,
+        isWhole: moreValues.every((key) => getIn(module, key) === undefined),
+        ...(isLoop(task) && { isGenerated: true }),
+      },
+    ];
+  });
+}
+
+const moreValues = ['values_files', 'set_values'];

@@ -1,6 +1,7 @@
 import { type Cursor, getIn, hasLostLineAround, isIncomplete, items, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { namesAccelerators } from './accelerators.ts';
+import { releasesOfTasks } from './ansible.ts';
 import { runsPerNode } from './charts/apps.ts';
 import { podClaims } from './claims.ts';
 import { withCloudSign } from './cloud-signs.ts';
@@ -67,17 +68,16 @@ export function lowerDocument(
       workloads: [...described, ...manifests.flatMap((one) => lowerManifest(one, options, crossReferences) ?? [])],
     };
   }
+  const inObject = ({ values, chart, isWhole, isGenerated, ...place }: InlineValues) =>
+    valuesBlocks(values, { chart })
+      .map((block) => (isGenerated || (!isWhole && block.podSet.replicas === undefined) ? ofUnknownSize(block) : block))
+      .map((block) => lowerValues(block, place, document, context));
   const workloads = manifests.flatMap((manifest) => [
     ...[lowerManifest(manifest, options, crossReferences) ?? []].flat(),
-    ...inlineValues(manifest).flatMap(({ values, chart, isWhole, isGenerated, ...place }) =>
-      valuesBlocks(values, { chart })
-        .map((block) =>
-          isGenerated || (!isWhole && block.podSet.replicas === undefined) ? ofUnknownSize(block) : block,
-        )
-        .map((block) => lowerValues(block, place, document, context)),
-    ),
+    ...inlineValues(manifest).flatMap(inObject),
   ]);
-  return { manifests, workloads };
+  const ofTasks = root === undefined ? [] : releasesOfTasks(root).flatMap(inObject);
+  return { manifests, workloads: [...workloads, ...ofTasks] };
 }
 
 function ofUnknownSize(block: ValuesBlock): ValuesBlock {
