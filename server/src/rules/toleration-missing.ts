@@ -1,4 +1,5 @@
 import { aksSpotTaint, knownAccelerator } from '../catalog/index.ts';
+import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { type PoolTaints, poolTaints } from '../evidence/pool-taints.ts';
 import { queueLabel } from '../evidence/queue-label.ts';
 import type { NodeTaint } from '../model/node-pool.ts';
@@ -6,7 +7,8 @@ import { nodeTaints } from '../model/node-pools.ts';
 import { platformOf } from '../model/platform.ts';
 import { acceleratorByName, knownResource } from '../model/requested-resource.ts';
 import { mayTolerate } from '../model/tolerations.ts';
-import type { PodSet } from '../model/workload.ts';
+import { isValues } from '../model/values.ts';
+import type { PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { getIn, isIncomplete, isNull, isTemplated, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { appendItem, insertKey } from '../yaml/edit.ts';
@@ -69,7 +71,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Without `taints` in the config, if no pool is found or a pool that the pod may use does not have the taint. For `PreferNoSchedule`; for a
  * taint named after the requested resource on GKE and AKS, which add that toleration; if a runtime class or a serving runtime may
- * add one; for pods without GPUs, infrastructure, definitions and patches; and for templated tolerations.
+ * add one; for pods without GPUs, infrastructure, definitions and patches; and for templated tolerations. Of a chart's values, only those with all
+ * containers (app-template) and lists of tolerations count; the latter are **information**, because other values may replace the list.
  *
  * ## Sources
  *
@@ -82,9 +85,11 @@ export default defineRule({
   severity: 'warning',
   podSet(podSet, context) {
     const { workload, options } = context;
-    if (workload.partial) return;
-    if (workload.role === 'infrastructure' || workload.role === 'definition') return;
-    if (!requestsGpus(podSet) || mayGetMore(podSet)) return;
+    const isWhole = !mayBeCompleted(workload);
+    // A list of values replaces that of the chart, but other values may replace this one.
+    const isOpen = !isWhole && isValues(workload) && items(getIn(podSet.pod, 'tolerations')).length > 0;
+    if (workload.role === 'infrastructure' || (workload.role === 'definition' && !isValues(workload))) return;
+    if (!(isWhole || isOpen) || !requestsGpus(podSet) || mayGetMore(podSet, workload)) return;
     const configured = nodeTaints(podSet.selectors, options);
     const flavors = flavorsOf(context);
     if (flavors === undefined) return;
@@ -108,8 +113,9 @@ export default defineRule({
     context.report({
       message: `The pod does not tolerate the taint ${textOf(first)}${more} of ${whose}: ${flavors.length > 0 ? 'Kueue never admits it' : 'it cannot run there'}`,
       span: placeOf(podSet),
-      ...(siblingFolder && { severity: 'info' }),
-      fixes: () => [tolerate(missing, podSet, context)],
+      ...((siblingFolder || isOpen) && { severity: 'info' }),
+      // Charts have the options of a pod in places of their own.
+      fixes: () => (isWhole && workload.partial ? [] : [tolerate(missing, podSet, context)]),
     });
   },
 });
@@ -123,11 +129,12 @@ function requestsGpus({ accelerators }: PodSet): boolean {
 }
 
 /** Whether tolerations may come from elsewhere: a template, a controller, or a kind with its own pod format. */
-function mayGetMore({ pod }: PodSet): boolean {
+function mayGetMore({ pod }: PodSet, workload: Workload): boolean {
   const list = getIn(pod, 'tolerations');
   if (isIncomplete(pod) || isIncomplete(list)) return true;
   if (list !== undefined && list.node.kind !== 'seq' && (isTemplated(list) || !isNull(list))) return true;
-  if (items(getIn(pod, 'containers')).length === 0 || getIn(pod, 'model') !== undefined) return true;
+  const hasContainers = isValues(workload) || items(getIn(pod, 'containers')).length > 0;
+  if (!hasContainers || (getIn(pod, 'model') !== undefined && !isValues(workload))) return true;
   // What a template writes may select other nodes.
   const selector = getIn(pod, 'nodeSelector');
   if (isIncomplete(selector) || isTemplated(selector)) return true;
