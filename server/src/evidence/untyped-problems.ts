@@ -76,7 +76,15 @@ export function misspelledFields(at: Cursor, { problems }: YamlDocument): readon
   const holder: ApiHolder = { at, type: 'Container', above: undefined };
   return entries(at).flatMap((entry): readonly ApiProblem[] => {
     const field = keyOf(entry);
-    const isMisspelled = !apiFields('Container').has(field) && similarField(holder, field) !== undefined;
-    return isMisspelled ? [{ what: 'unknown-field', at: entry, holder, field, type: undefined }] : [];
+    const meant = apiFields('Container').has(field) ? undefined : similarField(holder, field);
+    // A chart's own `port: 8000` is no list of ports.
+    return meant?.type.form === 'object' && hasOnlyFieldsOf(entry, meant.type.name)
+      ? [{ what: 'unknown-field', at: entry, holder, field, type: undefined }]
+      : [];
   });
+}
+
+function hasOnlyFieldsOf(at: Cursor, type: string): boolean {
+  const fields = apiFields(type);
+  return entries(at).length > 0 && entries(at).every((entry) => fields.has(keyOf(entry)));
 }
