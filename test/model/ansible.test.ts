@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { releasesOfTasks } from '../../server/src/model/ansible.ts';
+import { releasesOfTasks } from '../../server/src/model/ansible-releases.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';
 import { lowerManifests } from '../../server/src/model/manifest.ts';
 import { defaultModelOptions } from '../../server/src/model/options.ts';

@@ -1,7 +1,7 @@
 import { type Cursor, getIn, hasLostLineAround, isIncomplete, items, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { namesAccelerators } from './accelerators.ts';
-import { releasesOfTasks } from './ansible.ts';
+import { releasesOfTasks } from './ansible-releases.ts';
 import { runsPerNode } from './charts/apps.ts';
 import { podClaims } from './claims.ts';
 import { withCloudSign } from './cloud-signs.ts';

@@ -158,9 +158,9 @@ function namesModelAlone(container: Container, { workload, document }: PodSetCon
   if (hasSize(document)) return false;
   const model = servedFlags(container)?.model?.value;
   const { command, args } = container;
-  // Settings under the names of flags are not in a list. A well-known chart writes the words itself.
+  // Settings under the names of flags are not in a list. A well-known chart makes the word of an address.
   return [...command, ...args].some(
-    ({ value, at }) => value === model && (typeof at.step === 'number' || at.shared === true),
+    ({ value, at }) => value === model && (typeof at.step === 'number' || asText(at) !== value),
   );
 }
 
