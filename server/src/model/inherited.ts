@@ -1,6 +1,8 @@
 import type { RequestingContainer } from './devices.ts';
 import type { InheritedPods } from './kinds/kind.ts';
+import type { NodeTerm } from './node-terms.ts';
 import { type Inherited, objectName } from './referenced.ts';
+import type { ReferencedContainer, ReferencedPods } from './referenced-pods.ts';
 import { resourceName } from './requested-resource.ts';
 import type { AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
 
@@ -8,6 +10,10 @@ import type { AcceleratorRequest, Container, PodAccelerator, Selector } from './
 export interface InheritedParts {
   readonly containers: readonly RequestingContainer[];
   readonly selectors: readonly Selector[];
+  /** Terms of node affinity, which apply if the pod has none itself. */
+  readonly terms: readonly NodeTerm[];
+  /** All containers of the other object, with what they need. */
+  readonly needing: readonly ReferencedContainer[];
   readonly inherited: readonly Inherited[];
   /** Adds the location of the reference to inherited accelerators. */
   readonly withLocation: (accelerators: readonly PodAccelerator[]) => readonly PodAccelerator[];
@@ -22,7 +28,7 @@ export function inheritParts(
   containers: readonly Container[],
   selectors: readonly Selector[],
 ): InheritedParts {
-  if (inheritedPods === undefined) return { containers: [], selectors: [], inherited: [], withLocation: (own) => own };
+  if (inheritedPods === undefined) return nothing;
   const { at, from, pods } = inheritedPods;
   const own = new Set(containers.flatMap(({ accelerators }) => accelerators.map(({ resource }) => resource)));
   const others = pods.containers.map(({ type, accelerators }) => ({
@@ -45,6 +51,8 @@ export function inheritParts(
   return {
     containers: others,
     selectors: labels,
+    terms: pods.terms ?? [],
+    needing: pods.containers,
     inherited: inheritedNames.size === 0 ? [] : [{ fact: 'gpuCount', from: objectName(from) }],
     withLocation: (all) =>
       all.map((one) =>
@@ -52,3 +60,13 @@ export function inheritParts(
       ),
   };
 }
+
+/** Whether pods name their nodes. */
+export function selectsNodes({ selectors, terms = [] }: Pick<ReferencedPods, 'selectors' | 'terms'>): boolean {
+  return selectors.length > 0 || terms.length > 0;
+}
+
+const nothing: InheritedParts = {
+  ...{ containers: [], selectors: [], terms: [], needing: [], inherited: [] },
+  withLocation: (own) => own,
+};

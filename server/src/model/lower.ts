@@ -23,7 +23,7 @@ import { modelHints } from './model-hints.ts';
 import { modelsInMarks, type NamedModels } from './named-models.ts';
 import { onDisk, withStorage } from './node-disk.ts';
 import { choicesOn, gpuOfPool, nodePoolsOf, nodesOfPools, optionsInPool, poolsOfFlavors } from './node-pools.ts';
-import { inBoth, lowerNodeTerms, type NodeRequirement } from './node-terms.ts';
+import { affinityTerms, inBoth, lowerNodeTerms, type NodeRequirement } from './node-terms.ts';
 import { flavorsOfQueue, nodesOfOthers, unknownNodes } from './nodes-of-others.ts';
 import type { ModelOptions } from './options.ts';
 import { onePod, perRun } from './per-unit.ts';
@@ -206,7 +206,8 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   const typed = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
   const nodes = [...typed, ...inherited.selectors];
   const added = nodes.filter((selector) => !selectors.includes(selector));
-  const terms = lowerNodeTerms(pod, [...added, ...(source.selectors ?? [])].map(asRequirement), source);
+  const ownTerms = lowerNodeTerms(pod, [...added, ...(source.selectors ?? [])].map(asRequirement), source);
+  const terms = affinityTerms(pod).length > 0 ? ownTerms : inBoth(ownTerms, inherited.terms);
   const avoided = lowerAvoided(pod);
   const labels = lowerStrings(getIn(source.metadata, 'labels'));
   const ofTemplate = lowerStrings(getIn(source.metadata, 'annotations'));
@@ -215,14 +216,14 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   const tolerations = lowerTolerations(source.tolerated ?? pod);
   const resources = requestedNames([...containers, ...inherited.containers]);
   const marks = [...labels, ...annotations, ...manifest.labels, ...manifest.annotations];
-  const selected = nodePoolsOf(selectors, options, { tolerations, resources });
+  const selected = nodePoolsOf([...selectors, ...inherited.selectors], options, { tolerations, resources });
   const fitting =
     selected.length > 0 || options.nodePools.length === 0
       ? selected
       : poolsOfFlavors(flavorsOfQueue({ marks, namespace }, crossReferences), options.nodePools);
   const pool = fitting.length === 1 ? fitting[0] : undefined;
   const inPool = optionsInPool(options, pool);
-  const needs = podNeeds(containers, pod, crossReferences, annotations);
+  const needs = podNeeds(containers, pod, crossReferences, annotations, inherited.needing);
   const implicit = [
     // Fractions exclude whole GPUs: the scheduler rejects both together, and elsewhere these annotations have other meanings.
     ...(containers.some(namesAccelerators) ? [] : annotatedFractions(annotations)),

@@ -39,11 +39,19 @@ export function lowerNodeTerms(
     const value = asText(entry);
     return value === undefined || isTemplated(entry) ? [] : [{ key: keyOf(entry), operator: 'In', values: [value] }];
   });
+  const terms = affinityTerms(pod, outside.nodeSelectorTerms);
+  return (terms.length === 0 ? [[]] : terms).map((term) => [...also, ...plain, ...term]);
+}
+
+/**
+ * The terms of a pod's required node affinity; none if it has none.
+ * @param outside terms that are written outside the pod and apply without its own
+ */
+export function affinityTerms(pod: Cursor, outside?: Cursor): readonly NodeTerm[] {
   const required = getIn(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
-  const terms = items(getIn(required, 'nodeSelectorTerms') ?? outside.nodeSelectorTerms).map((term) =>
+  return items(getIn(required, 'nodeSelectorTerms') ?? outside).map((term) =>
     items(getIn(term, 'matchExpressions')).flatMap(lowerRequirement),
   );
-  return (terms.length === 0 ? [[]] : terms).map((term) => [...also, ...plain, ...term]);
 }
 
 const operators: ReadonlySet<string> = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt']);

@@ -101,7 +101,8 @@ function describedNodes(
     return { ...ofLanding(selected), models: named(modelsOf(selected), 'node-pool'), hints: [] };
   const queued = ofQueue(wanted, marks, namespace, crossReferences);
   if (queued !== undefined) return queued;
-  const isFree = selectors.length === 0 && getIn(pod, 'affinity') === undefined;
+  const isFree =
+    selectors.length === 0 && getIn(pod, 'affinity') === undefined && own.every((term) => term.length === 0);
   if (!isFree && mayRequireMore(selectors, pod)) return unknownNodes;
   const landing = isFree
     ? crossReferences.landingOf([], true, tolerated)

@@ -4,6 +4,7 @@ import { countIn } from './count.ts';
 import { type CrossReferences, noCrossReferences } from './cross-references.ts';
 import { lookUp } from './manifest.ts';
 import { lowerQuantity, parseQuantity } from './quantity.ts';
+import type { ReferencedContainer, ReferencedNeed } from './referenced-pods.ts';
 import type { Container, PodNeeds } from './workload.ts';
 
 /** What one container needs of a resource. */
@@ -29,17 +30,43 @@ export function podPeak(needs: readonly ContainerNeed[]): number {
   return Math.max(running, peak);
 }
 
+/** A container of the pod, or one that it has from another object. */
+interface NeedingPart {
+  readonly type: Container['type'];
+  readonly requests?: Cursor | undefined;
+  readonly limits?: Cursor | undefined;
+  readonly base?: ReferencedContainer | undefined;
+}
+
+/** The resources that decide on which machine a pod fits. */
+const neededResources = ['cpu', 'memory', 'vpc.amazonaws.com/efa', 'ephemeral-storage'];
+
+/** What a container needs besides accelerators, without positions. */
+export function seenNeeds(resources: Cursor | undefined): readonly ReferencedNeed[] {
+  const { requests, limits } = amountsIn(resources);
+  const amount = (at: Cursor | undefined) => (at === undefined ? null : (lowerQuantity(at).value ?? null));
+  return neededResources
+    .map((resource) => ({
+      resource,
+      request: amount(getIn(requests, resource)),
+      limit: amount(getIn(limits, resource)),
+    }))
+    .filter(({ request, limit }) => request !== null || limit !== null);
+}
+
 /**
  * The scheduler's sum. A limit without a request is also the request. A request of the pod as a whole replaces the sum of its containers, a limit only
  * if no container has a request; the overhead comes on top, which the API server takes from the RuntimeClass.
  * https://kubernetes.io/docs/concepts/workloads/pods/pod-level-resources/
  * https://kubernetes.io/docs/concepts/scheduling-eviction/pod-overhead/
+ * @param inherited the containers of an object whose pods these are: a container has what it does not write itself from the one of its name
  */
 export function podNeeds(
   containers: readonly Container[],
   pod?: Cursor,
   crossReferences: CrossReferences = noCrossReferences,
   annotations: readonly Located<string>[] = [],
+  inherited: readonly ReferencedContainer[] = [],
 ): PodNeeds {
   const amount = (written: Cursor | undefined) => (written === undefined ? 0 : (lowerQuantity(written).value ?? 0));
   const runtime = getIn(pod, 'runtimeClassName');
@@ -53,17 +80,24 @@ export function podNeeds(
   };
   // Looked up once for all resources.
   const whole = amountsIn(getIn(pod, 'resources'));
-  const parts = containers.map(({ type, resources }) => ({ type, ...amountsIn(resources) }));
+  const own = containers.map(({ type, name, resources }) => ({ type, name, ...amountsIn(resources) }));
+  const parts: readonly NeedingPart[] = [
+    ...inherited.flatMap((base) => (own.some(({ name }) => name === base.name) ? [] : [{ type: base.type, base }])),
+    ...own.map((part) => ({ ...part, base: inherited.find(({ name }) => name === part.name) })),
+  ];
   const total = (resource: string) => overhead(resource) + withoutOverhead(resource);
   const withoutOverhead = (resource: string) => {
     const wholeRequest = getIn(whole.requests, resource);
     if (wholeRequest !== undefined) return amount(wholeRequest);
-    const written = parts.map(({ type, requests, limits }) => ({
-      type,
-      at: getIn(requests, resource) ?? getIn(limits, resource),
-    }));
-    if (written.every(({ at }) => at === undefined)) return amount(getIn(whole.limits, resource));
-    return podPeak(written.map(({ type, at }) => ({ type, amount: amount(at) })));
+    const written = parts.map(({ type, requests, limits, base }) => {
+      const [request, limit] = [getIn(requests, resource), getIn(limits, resource)];
+      const need = base?.needs?.find((one) => one.resource === resource);
+      const ownOr = (at: Cursor | undefined, other: number | null | undefined) =>
+        at === undefined ? other : amount(at);
+      return { type, need: ownOr(request, need?.request) ?? ownOr(limit, need?.limit) };
+    });
+    if (written.every(({ need }) => need == null)) return amount(getIn(whole.limits, resource));
+    return podPeak(written.map(({ type, need }) => ({ type, amount: need ?? 0 })));
   };
   return {
     cpu: total('cpu'),

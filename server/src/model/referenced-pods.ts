@@ -1,5 +1,6 @@
 import type { Table } from '../yaml/table.ts';
 import type { DeviceChoice, DeviceRange } from './device-choices.ts';
+import type { NodeTerm } from './node-terms.ts';
 import type { RequestedResource } from './requested-resource.ts';
 import type { AcceleratorForm } from './workload.ts';
 
@@ -7,6 +8,8 @@ import type { AcceleratorForm } from './workload.ts';
 export interface PodsFacts {
   readonly containers: readonly ReferencedContainer[];
   readonly selectors: readonly ReferencedSelector[];
+  /** The terms of required node affinity; missing: none. */
+  readonly terms?: readonly NodeTerm[];
   /** The pods of a group after the first, if there are any. */
   readonly worker: WorkerFacts | null;
 }
@@ -19,11 +22,19 @@ export interface WorkerFacts extends PodsFacts {
   readonly tensor: number | null;
 }
 
-/** A container, and the accelerators that it requests. */
+/** A container, the accelerators that it requests, and what else it needs. */
 export interface ReferencedContainer {
   readonly type: 'init' | 'sidecar' | 'app';
   readonly name: string;
   readonly accelerators: readonly ReferencedRequest[];
+  readonly needs?: readonly ReferencedNeed[];
+}
+
+/** What a container requests of a resource, and its limit; null: not written or unknown. */
+export interface ReferencedNeed {
+  readonly resource: string;
+  readonly request: number | null;
+  readonly limit: number | null;
 }
 
 /** A request for accelerators; the count is null if it is templated. */
@@ -40,7 +51,7 @@ export interface ReferencedSelector {
 }
 
 /** Pods without workers. */
-export type ReferencedPods = Pick<PodsFacts, 'containers' | 'selectors'>;
+export type ReferencedPods = Pick<PodsFacts, 'containers' | 'selectors' | 'terms'>;
 
 /** The two roles of an LLMInferenceServiceConfig; null if it does not configure one. */
 export interface LlmConfigFacts {
@@ -74,8 +85,8 @@ export interface TrainingFacts extends PodsFacts {
 export interface StepFacts {
   /** By the name of a template in the object; the empty name is what the object starts with. */
   readonly runs: Table<readonly StepRun[]>;
-  /** The node labels that it selects for its templates. They apply if it is started as a whole. */
-  readonly whole?: ReferencedPods['selectors'];
+  /** The nodes that it selects for its templates. They apply if it is started as a whole. */
+  readonly whole?: Pick<PodsFacts, 'selectors' | 'terms'>;
 }
 
 /** The pods of one template that run at once: at the busiest moment and at most. null: unknown. */

@@ -1,4 +1,5 @@
 import { noCrossReferences } from '../model/cross-references.ts';
+import { selectsNodes } from '../model/inherited.ts';
 import { kindEntry } from '../model/kinds/index.ts';
 import type { PodCount } from '../model/kinds/kind.ts';
 import { runsByTemplate } from '../model/kinds/workflows.ts';
@@ -10,7 +11,7 @@ import type { StepFacts, StepRun } from '../model/referenced-pods.ts';
 import type { Manifest } from '../model/workload.ts';
 import { getIn } from '../yaml/cursor.ts';
 import { tableOf } from '../yaml/table.ts';
-import { seenPods, seenSelectors } from './seen-pods.ts';
+import { seenNodes, seenPods } from './seen-pods.ts';
 
 /** What an object with steps runs for one that references it: only the pods with accelerators. */
 export function stepFacts(manifest: Manifest): StepFacts {
@@ -26,10 +27,10 @@ export function stepFacts(manifest: Manifest): StepFacts {
   const spec = getIn(manifest.root, 'spec');
   const isArgo = groupOf(manifest.apiVersion) === 'argoproj.io';
   const byTemplate = isArgo ? runsByTemplate(spec) : tableOf([['', countsOf(manifest)]]);
-  const whole = isArgo && spec !== undefined ? seenSelectors(lowerSelectors(spec)) : [];
+  const whole = isArgo && spec !== undefined ? seenNodes(lowerSelectors(spec), spec) : undefined;
   return {
     runs: tableOf(Object.entries(byTemplate).map(([name, counts]) => [name, runsOf(counts)])),
-    ...(whole.length > 0 && { whole }),
+    ...(whole && selectsNodes(whole) && { whole }),
   };
 }
 

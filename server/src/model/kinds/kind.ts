@@ -3,7 +3,7 @@ import type { CrossReferences, Referenced } from '../cross-references.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import type { ModelOptions } from '../options.ts';
 import type { Inherited } from '../referenced.ts';
-import type { PodsFacts } from '../referenced-pods.ts';
+import type { ReferencedPods } from '../referenced-pods.ts';
 import type { Container, FieldSharding, Placement, Retries, Role, Scaling, Selector, Volume } from '../workload.ts';
 import type { PodHosts } from './pod-addresses.ts';
 
@@ -156,7 +156,7 @@ export interface InheritedPods {
   readonly at: Cursor;
   readonly from: Referenced<unknown>;
   /** The first pod of the group, or the others. */
-  readonly pods: Pick<PodsFacts, 'containers' | 'selectors'>;
+  readonly pods: ReferencedPods;
 }
 
 /** Pods at steady state, from minimum to maximum; null if unknown. */

@@ -52,14 +52,14 @@ function stepsOf(
 
 /** The pods of such steps, as often as one use of them runs them. */
 export function podsOfSteps({ at, from, runs }: OtherSteps): readonly PodSetSource[] {
-  return runs.map(({ name, min, max, stages, containers, selectors }) => ({
+  return runs.map(({ name, min, max, stages, containers, selectors, terms }) => ({
     name,
     pod: at,
     metadata: undefined,
     replicas: undefined,
     pods: { ...between(min, max), ...(stages && { stages }) },
     containers: [],
-    inheritedPods: { at, from, pods: { containers, selectors } },
+    inheritedPods: { at, from, pods: { containers, selectors, ...(terms && { terms }) } },
   }));
 }
 

@@ -126,13 +126,19 @@ function fromRuntime(
 ): Pick<PodSetSource, 'inheritedPods' | 'inherited'> {
   const place = getIn(spec, 'runtimeRef', 'name');
   if (runtime === undefined || place === undefined) return {};
-  const { containers, selectors } = runtime.facts;
-  const pods = { containers: getIn(trainer, 'resourcesPerNode') === undefined ? containers : [], selectors };
+  const isReplaced = getIn(trainer, 'resourcesPerNode') !== undefined;
+  const containers = runtime.facts.containers.filter(({ name }) => !isReplaced || !isTrainer(name));
+  const pods = { ...runtime.facts, containers };
   const nodes = getIn(trainer, 'numNodes') === undefined;
   return {
     inheritedPods: { at: place, from: runtime, pods },
     ...(nodes && { inherited: [{ fact: 'nodeCount' as const, from: objectName(runtime) }] }),
   };
+}
+
+/** Whether a container of a node is the one that trains. */
+function isTrainer(name: string): boolean {
+  return name === 'node' || name === 'trainer';
 }
 
 /** The containers of a node. The trainer's fields describe the training container; a patch may add what they omit. */
@@ -141,8 +147,8 @@ function trainerContainers(trainer: Cursor | undefined, patched: Cursor | undefi
   const patches = patched === undefined ? [] : lowerContainers(patched);
   if (trainer === undefined) return patches;
   const node = lowerContainer(trainer, 'app', 'node', resources);
-  const others = patches.filter(({ name }) => name !== 'node' && name !== 'trainer');
-  const same = patches.find(({ name }) => name === 'node' || name === 'trainer');
+  const others = patches.filter(({ name }) => !isTrainer(name));
+  const same = patches.find(({ name }) => isTrainer(name));
   const source = resources === undefined && same !== undefined ? same : node;
   const { resources: where, accelerators } = source;
   return [{ ...node, resources: where, accelerators, volumeMounts: same?.volumeMounts ?? [] }, ...others];

@@ -5,6 +5,7 @@ import { type Table, tableOf } from '../../yaml/table.ts';
 import { namesAccelerators } from '../accelerators.ts';
 import { countIn } from '../count.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
+import { selectsNodes } from '../inherited.ts';
 import { countOf, lowerContainer, lowerContainers, lowerCount, text } from '../pod.ts';
 import { lowerQuantity } from '../quantity.ts';
 import { byName } from '../requested-resource.ts';
@@ -121,7 +122,7 @@ function onNodesOf(
   const templates = items(getIn(spec, 'templates')).filter((template) => templateContainers(template).length === 0);
   const whole = (field: string) => templates.every((template) => getIn(template, field) === undefined);
   return podSets.map((set) => {
-    const isOther = (set.inheritedPods?.pods.selectors ?? []).length > 0;
+    const isOther = set.inheritedPods !== undefined && selectsNodes(set.inheritedPods.pods);
     const outer = (field: string) =>
       isOther || getIn(set.pod, field) !== undefined || !whole(field) ? undefined : getIn(spec, field);
     const nodeSelector = outer('nodeSelector');
@@ -147,8 +148,8 @@ function onNodesOfTemplate(
     return podSets;
   return podSets.map((set) => {
     const { inheritedPods } = set;
-    if (inheritedPods === undefined || inheritedPods.pods.selectors.length > 0) return set;
-    return { ...set, inheritedPods: { ...inheritedPods, pods: { ...inheritedPods.pods, selectors: whole } } };
+    if (inheritedPods === undefined || selectsNodes(inheritedPods.pods)) return set;
+    return { ...set, inheritedPods: { ...inheritedPods, pods: { ...inheritedPods.pods, ...whole } } };
   });
 }
 
