@@ -9,13 +9,26 @@ import { lazy } from '../yaml/lazy.ts';
 
 /**
  * Whether a pool may add nodes for pods that select nodes only by what follows from their machines and their place: instance types, cards, regions,
- * capacity types. Any other label may be that of other nodes.
+ * capacity types. Any other label may be that of other nodes, unless it only excludes some.
  * @param cards how many of them a pod requests
  */
-export function canMeet({ terms = [] }: NodePool, wanted: readonly NodeTerm[], cards: number): boolean {
+export function canMeet({ terms = [], labels }: NodePool, wanted: readonly NodeTerm[], cards: number): boolean {
   const isOnAzure = lazy(() => providerOfTerms(terms) === 'azure');
-  const isStated = (one: NodeRequirement) => describesNodes(one) || (marksAzure(one) && isOnAzure());
-  return wanted.some((term) => term.every(isStated) && terms.some((own) => agree(own, term, cards)));
+  const isStated = (one: NodeRequirement) => describesNodes(one) || excludes(one) || (marksAzure(one) && isOnAzure());
+  const isOpen = (one: NodeRequirement) =>
+    !(excludes(one) && Object.hasOwn(labels, one.key) && isExcluded(one, labels));
+  return wanted.some(
+    (term) => term.every(isStated) && term.every(isOpen) && terms.some((own) => agree(own, term, cards)),
+  );
+}
+
+/** Whether a requirement only excludes nodes: those without the label meet it. */
+function excludes({ operator }: NodeRequirement): boolean {
+  return operator === 'NotIn' || operator === 'DoesNotExist';
+}
+
+function isExcluded({ key, operator, values }: NodeRequirement, labels: NodePool['labels']): boolean {
+  return operator === 'DoesNotExist' || values.includes(labels[key] ?? '');
 }
 
 function describesNodes({ key }: NodeRequirement): boolean {
