@@ -48,7 +48,9 @@ function expectedIn(text: string): readonly string[] {
     const isPipeline = /^pipelineInfo:/m.test(document);
     const other = isPipeline ? 'PipelineSpec' : /^cluster_name:/m.test(document) ? 'Cluster' : 'Task';
     const kind = /^(?:kind|type): (.*)$/m.exec(document)?.[1] ?? other;
+    // An object in a wrapper is named in the comment: `of Job/inner`.
+    const inner = /^# .*? of (Job\/[\w-]+):? = /m.exec(document)?.[1];
     const name = /^(?:metadata: \{|pipelineInfo: \{|cluster_)?name: ([\w-]+)/m.exec(document)?.[1];
-    return amount === null ? [] : [`${kind}/${name}: ${amount[1] ?? amount[2]}`];
+    return amount === null ? [] : [`${inner ?? `${kind}/${name}`}: ${amount[1] ?? amount[2]}`];
   });
 }

@@ -215,7 +215,8 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     kindOf(manifest).passesAnnotations === true ? [...ofTemplate, ...manifest.annotations] : ofTemplate;
   const tolerations = lowerTolerations(source.tolerated ?? pod);
   const resources = requestedNames([...containers, ...inherited.containers]);
-  const marks = [...labels, ...annotations, ...manifest.labels, ...manifest.annotations];
+  const outer = [...lowerStrings(getIn(source.madeMetadata, 'labels')), ...(manifest.outerLabels ?? [])];
+  const marks = [...labels, ...annotations, ...manifest.labels, ...manifest.annotations, ...outer];
   const selected = nodePoolsOf([...selectors, ...inherited.selectors], options, { tolerations, resources });
   const fitting =
     selected.length > 0 || options.nodePools.length === 0

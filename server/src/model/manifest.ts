@@ -25,6 +25,8 @@ export function manifestsAt(document: YamlDocument, root: Cursor): readonly Mani
   // A wrapper is also an object, with its own queue; a list is not.
   if (made !== undefined && kind !== 'AppWrapper') return made;
   const metadata = getIn(root, 'metadata');
+  const namespace = asText(getIn(metadata, 'namespace')) ?? null;
+  const labels = lowerStrings(getIn(metadata, 'labels'));
   return [
     {
       document,
@@ -32,11 +34,11 @@ export function manifestsAt(document: YamlDocument, root: Cursor): readonly Mani
       apiVersion,
       kind,
       name: asText(getIn(metadata, 'name')) ?? asText(getIn(metadata, 'generateName')) ?? undeclaredName(root),
-      namespace: asText(getIn(metadata, 'namespace')) ?? null,
-      labels: lowerStrings(getIn(metadata, 'labels')),
+      namespace,
+      labels,
       annotations: lowerStrings(getIn(metadata, 'annotations')),
     },
-    ...(made ?? []),
+    ...(made ?? []).map((one) => ({ ...one, namespace: one.namespace ?? namespace, outerLabels: labels })),
   ];
 }
 

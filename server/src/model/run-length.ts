@@ -54,7 +54,7 @@ export function runLength(workload: Workload, stepSeconds: number | null): RunLe
     (at) => asBoolean(at) === true,
   );
   // Kueue resumes the jobs of its queues.
-  const isQueued = manifest.labels.some(({ at }) => keyOf(at) === queueLabel);
+  const isQueued = [...manifest.labels, ...(manifest.outerLabels ?? [])].some(({ at }) => keyOf(at) === queueLabel);
   if (schedules.length === 0) return isSuspended && !isQueued ? { ...run, suspended: true } : run;
   const policy = asText(getIn(root, 'spec', 'concurrencyPolicy'));
   return {

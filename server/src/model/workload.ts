@@ -22,6 +22,8 @@ export interface Manifest {
   readonly namespace: string | null;
   readonly labels: readonly Located<string>[];
   readonly annotations: readonly Located<string>[];
+  /** The labels of the object that wraps this one, such as that of its queue. */
+  readonly outerLabels?: readonly Located<string>[];
   /** Something else creates the object later (a workflow step, a script, a controller), any number of times. */
   readonly created?: 'later';
   /** The text is only a patch of the object. */

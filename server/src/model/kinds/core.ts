@@ -105,7 +105,7 @@ export const coreKinds: readonly KindEntry[] = [
     gang: 'podSet',
     passesAnnotations: false,
     job: (root) => getIn(root, 'spec', 'jobTemplate', 'spec'),
-    lower: ({ root }) => lowerJob(getIn(root, 'spec', 'jobTemplate', 'spec')),
+    lower: ({ root }) => lowerCronJob(getIn(root, 'spec', 'jobTemplate')),
   },
   {
     group: 'keda.sh',
@@ -147,6 +147,12 @@ function lowerJob(job: Cursor | undefined): KindLowering {
   const podSets = fromTemplate('pod', template, exactly(count), parallelism);
   const backoff = getIn(job, 'backoffLimitPerIndex') ?? getIn(job, 'backoffLimit');
   return { ...nothingElse, podSets, retries: retriesAt(backoff, 6) };
+}
+
+function lowerCronJob(template: Cursor | undefined): KindLowering {
+  const job = lowerJob(getIn(template, 'spec'));
+  const madeMetadata = getIn(template, 'metadata');
+  return madeMetadata === undefined ? job : { ...job, podSets: job.podSets.map((set) => ({ ...set, madeMetadata })) };
 }
 
 /** A Job for each piece of work, up to a limit. https://keda.sh/docs/latest/reference/scaledjob-spec/ */

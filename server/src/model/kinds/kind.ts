@@ -117,6 +117,8 @@ export interface PodSetSource {
   /** The mapping with the pod's fields. */
   readonly pod: Cursor;
   readonly metadata: Cursor | undefined;
+  /** The metadata of the object that a controller makes in between: the Job of a CronJob. */
+  readonly madeMetadata?: Cursor;
   readonly replicas: Cursor | undefined;
   readonly pods: PodCount;
   /** For kinds that set the restartPolicy of a pod outside it. */
