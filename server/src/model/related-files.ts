@@ -24,6 +24,7 @@ import type { ModelOptions } from './options.ts';
 import { withOtherValues } from './other-values.ts';
 import { parameterDefaults, usesParameters, withParameterDefaults } from './parameter-defaults.ts';
 import { installedName } from './release-names.ts';
+import { valuesKind } from './values.ts';
 import { cardInChart } from './values-card.ts';
 import type { Workload } from './workload.ts';
 
@@ -49,6 +50,8 @@ export interface InstalledChart extends ChartRelease {
   readonly files: ReadonlyMap<string, SourceFile>;
   /** The texts of values that the install reads from ConfigMaps, by `JSON.stringify` of the layer. */
   readonly maps: ReadonlyMap<string, string>;
+  /** The files that have nothing but these texts. */
+  readonly mapFiles: readonly string[];
   /** The files of patches, by their paths as written. */
   readonly patches: ReadonlyMap<string, SourceFile>;
   /** Its Chart.yaml. */
@@ -133,6 +136,8 @@ export function withRelatedFiles(
     isChanged ||= (found.length > 0 || isPool(root)) && unchanged?.() === false;
     return found;
   });
+  if (resolved.length === 0 && isReadByInstall(document, relatedFiles))
+    return workloads.filter(({ kind }) => kind !== valuesKind);
   // Values that no GPU workload reads are only a part of a release, such as those of its ingress.
   if (resolved.length === 0 || !(isChanged || workloads.length > 0)) return workloads;
   if ([relatedFiles.release, relatedFiles.installs, overridden].some((one) => one !== undefined)) return resolved;
@@ -148,6 +153,18 @@ export function withRelatedFiles(
   }
   const added = resolved.filter((workload) => !known.has(startOf(workload)));
   return [...own.flatMap((workload) => byStart.get(startOf(workload)) ?? [workload]), ...added];
+}
+
+/** Whether a document is a ConfigMap whose values a release in its file reads: they count there. */
+function isReadByInstall({ root }: YamlDocument, { installs }: RelatedFiles): boolean {
+  if (installs === undefined || root === null) return false;
+  const at = rootCursor(root);
+  const name = asText(getIn(at, 'metadata', 'name'));
+  const isNamed = (layer: string) => JSON.parse(layer).configMap === name;
+  return (
+    asText(getIn(at, 'kind')) === 'ConfigMap' &&
+    [...installs.values()].some(({ maps }) => [...maps.keys()].some(isNamed))
+  );
 }
 
 /** A document's tree, completed by a related file. */

@@ -201,8 +201,9 @@ export function partsIn({
   const charts = [...(release === undefined ? [] : [release, ...(release.parts ?? [])]), ...(installs?.values() ?? [])];
   const ofCharts = charts.flatMap(({ templates, values }) => [...templates, ...(values ? [values] : [])]);
   const files = [...(installs?.values() ?? [])].flatMap((one) => [...one.files.values()]);
+  const maps = [...(installs?.values() ?? [])].flatMap(({ mapFiles }) => mapFiles);
   const uris = [...ofCharts, ...files].map(({ uri }) => uri);
-  return new Set([...included, ...objects.flatMap(({ sources }) => sources), ...uris]);
+  return new Set([...included, ...objects.flatMap(({ sources }) => sources), ...uris, ...maps]);
 }
 
 /** Whether a file counts others. */

@@ -53,12 +53,14 @@ async function installedChart(
     if (templates.length === 0) return undefined;
     const files = new Map<string, SourceFile>();
     const maps = new Map<string, string>();
+    const mapFiles: string[] = [];
     for (const layer of layers) {
       if ('configMap' in layer) {
         const found = await textInMap(uri, layer, namespace, read, { reaches, list });
-        const text = found === undefined || layer.path === undefined ? found : atPath(layer.path, found);
+        const text = found === undefined || layer.path === undefined ? found?.text : atPath(layer.path, found.text);
         if (text === undefined) return undefined;
         maps.set(JSON.stringify(layer), text);
+        if (found?.only !== undefined && found.only !== uri) mapFiles.push(found.only);
       }
       if (!('file' in layer)) continue;
       const place = resolvePath(`${layer.from === 'chart' ? folder : root}/`, layer.file);
@@ -74,7 +76,7 @@ async function installedChart(
       if (patch !== undefined) patches.set(path, patch);
     }
     const helpers = await read(`${folder}/templates/_helpers.tpl`);
-    return { values: await read(`${folder}/values.yaml`), templates, helpers, files, maps, patches, file };
+    return { values: await read(`${folder}/values.yaml`), templates, helpers, files, maps, mapFiles, patches, file };
   }
   return undefined;
 }

@@ -15,8 +15,16 @@ export interface MapReader {
   reaches(uri: string): boolean;
 }
 
+/** A text in a ConfigMap, and the file that has nothing else. */
+export interface TextInMap {
+  readonly text: string;
+  readonly only?: string;
+}
+
 /** The data of a ConfigMap, and the keys whose texts are in files. */
 interface MapData {
+  /** The file, if the ConfigMap is its only document. */
+  readonly only?: string;
   readonly texts: ReadonlyMap<string, string>;
   readonly files: ReadonlyMap<string, string>;
 }
@@ -34,7 +42,7 @@ export async function textInMap(
   namespace: string | null,
   read: Read,
   reader: MapReader,
-): Promise<string | undefined> {
+): Promise<TextInMap | undefined> {
   const found = await mapNamed(
     uri,
     configMap,
@@ -44,8 +52,12 @@ export async function textInMap(
     ({ texts, files }) => texts.has(key) || files.has(key),
   );
   const file = found?.files.get(key);
-  if (file !== undefined) return reader.reaches(file) ? (await read(file))?.text : undefined;
-  return found?.texts.get(key);
+  if (file !== undefined) {
+    const source = reader.reaches(file) ? await read(file) : undefined;
+    return source && { text: source.text, only: file };
+  }
+  const text = found?.texts.get(key);
+  return text === undefined ? undefined : { text, ...(found?.only !== undefined && { only: found.only }) };
 }
 
 /** The texts of a ConfigMap by their keys; undefined if it is missing, if several have the name, or if a text is in a file or computed. */
@@ -88,7 +100,9 @@ function mapsIn({ uri, text }: SourceFile, name: string, namespace: string | nul
     return asText(getIn(at, 'name')) === name && (own === undefined || namespace === null || own === namespace);
   };
   const folder = uri.slice(0, uri.lastIndexOf('/') + 1);
-  return parseYaml(text).documents.flatMap((document): readonly MapData[] => {
+  const { documents } = parseYaml(text);
+  const only = documents.length === 1 ? { only: uri } : {};
+  return documents.flatMap((document): readonly MapData[] => {
     if (document.root === null) return [];
     const root = rootCursor(document.root);
     if (asText(getIn(root, 'kind')) === 'ConfigMap') {
@@ -98,7 +112,7 @@ function mapsIn({ uri, text }: SourceFile, name: string, namespace: string | nul
         const value = isTemplated(entry) ? undefined : asText(entry);
         return value === undefined ? [] : [[keyOf(entry), value] as const];
       });
-      return [{ texts: new Map(texts), files: new Map() }];
+      return [{ texts: new Map(texts), files: new Map(), ...only }];
     }
     return items(getIn(root, 'configMapGenerator'))
       .filter(isHere)
