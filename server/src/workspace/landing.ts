@@ -1,4 +1,4 @@
-import { isGpuLabel } from '../catalog/index.ts';
+import { isGpuLabel, knownAccelerator } from '../catalog/index.ts';
 import { either, wordSet } from '../catalog/word-patterns.ts';
 import { onMachines } from '../evidence/machine-templates.ts';
 import { isVariables } from '../evidence/terraform-values.ts';
@@ -104,7 +104,13 @@ function openIn(tolerated: readonly Tolerated[] | undefined, { places: { all } }
   const admits = ({ key, value, effect }: NodeTaint) =>
     effect === 'PreferNoSchedule' ||
     tolerated?.some((one) => tolerates(one, { key, value: value ?? one.value, effect })) === true;
-  return tolerated === undefined ? all : all.filter(({ pool }) => pool.taints?.every(admits) ?? true);
+  return tolerated === undefined
+    ? all
+    : all.filter(({ pool: { taints, toleratesRequested } }) => {
+        // The provider adds the toleration for the devices that a pod requests.
+        const own = taints?.filter(({ key }) => toleratesRequested !== true || knownAccelerator(key) === undefined);
+        return own?.every(admits) ?? true;
+      });
 }
 
 /** A pool, with the place of its definition. */
