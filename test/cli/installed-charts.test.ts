@@ -1,45 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { CostJson } from '../../server/src/cli/cost/cost-schema.ts';
-import { runCli, temporaryFolder } from './run-cli.ts';
+import { chart, costs, mapped, release, rows } from './installed-chart.ts';
 
 // Charts of the project that objects and helmfiles install, with amounts computed by hand: a g6.xlarge is $0.8048/h, a g6.12xlarge $4.6016/h.
-
-const chart = {
-  'charts/rank/Chart.yaml': 'apiVersion: v2\nname: rank\nversion: 1.0.0\n',
-  'charts/rank/values.yaml': 'replicas: 1\ncards: 1\nmachine: g6.xlarge\n',
-  'charts/rank/templates/rank.yaml': `apiVersion: apps/v1
-kind: Deployment
-metadata: {name: rank}
-spec:
-  replicas: {{ .Values.replicas }}
-  selector: {matchLabels: {app: rank}}
-  template:
-    metadata: {labels: {app: rank}}
-    spec:
-      nodeSelector:
-        node.kubernetes.io/instance-type: {{ .Values.machine }}
-      containers:
-        - name: server
-          image: registry.example.com/rank:1
-          resources: {limits: {nvidia.com/gpu: {{ .Values.cards }}}}
-`,
-};
-
-/** The rows of `gpulint cost` as `file namespace dollars`. */
-async function costs(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
-  return (await rows(files)).map((one) => `${one.after?.path} ${one.namespace} ${one.after?.hourly?.max.toFixed(2)}`);
-}
-
-async function rows(files: Readonly<Record<string, string>>): Promise<CostJson['workloads']> {
-  const cwd = temporaryFolder();
-  for (const [name, text] of Object.entries({ ...chart, ...files })) {
-    mkdirSync(path.join(cwd, path.dirname(name)), { recursive: true });
-    writeFileSync(path.join(cwd, name), text);
-  }
-  return (JSON.parse((await runCli(['cost', '--format', 'json'], { cwd })).stdout) as CostJson).workloads;
-}
 
 const application = (helm: string, from = 'path: charts/rank') => `apiVersion: argoproj.io/v1alpha1
 kind: Application
@@ -48,13 +10,6 @@ spec:
   destination: {namespace: search}
   source: {repoURL: https://git.example.com/platform.git, ${from}, helm: ${helm}}
 `;
-
-const release = (values: string, ref = 'GitRepository') => `apiVersion: helm.toolkit.fluxcd.io/v2
-kind: HelmRelease
-metadata: {name: rank, namespace: search}
-spec:
-  chart: {spec: {chart: ./charts/rank, sourceRef: {kind: ${ref}, name: platform}}}
-${values}`;
 
 describe('an Application of Argo CD installs a chart', () => {
   test('with values of its own: 4 × 4/4 of g6.12xlarge', async () => {
@@ -137,11 +92,6 @@ test('a HelmRelease of Flux installs a chart of its repository: 2 × 0.8048', as
   ]);
 });
 
-const mapped = (more = '') =>
-  release(`  valuesFrom: [{kind: ConfigMap, name: rank-values${more}}]
-  values: {replicas: 3}
-`);
-
 const configMap = (name: string, key = 'values.yaml') => `apiVersion: v1
 kind: ConfigMap
 metadata: {name: ${name}, namespace: search}
@@ -187,44 +137,6 @@ configMapGenerator:
     'clusters/a/rank-values.yaml': 'machine: g6.12xlarge\ncards: 4\n',
   };
   expect(await costs({ ...files, 'clusters/a/rank.yaml': mapped() })).toEqual(['clusters/a/rank.yaml search 13.80']);
-});
-
-describe('values of pods that a HelmRelease reads count once, in the release: 3 × 4.6016', () => {
-  const values =
-    'machine: g6.12xlarge\ncards: 4\nimage: {repository: a/b}\nreplicaCount: 7\nresources: {limits: {nvidia.com/gpu: 2}}\n';
-  const map = `apiVersion: v1
-kind: ConfigMap
-metadata: {name: rank-values, namespace: search}
-data:
-  values.yaml: |
-    ${values.trimEnd().replaceAll('\n', '\n    ')}
-`;
-  const generator =
-    'configMapGenerator: [{name: rank-values, namespace: search, files: [values.yaml=rank.values.yaml]}]\n';
-  const generated = { 'clusters/a/kustomization.yaml': generator, 'clusters/a/rank.values.yaml': values };
-  const once = ['clusters/a/rank.yaml search 13.80'];
-
-  test.each([
-    ['its file', { 'clusters/a/rank.yaml': `${mapped()}---\n${map}` }],
-    ['a file of its own', { 'clusters/a/rank.yaml': mapped(), 'clusters/a/values.yaml': map }],
-    ['a kustomization', { 'clusters/a/rank.yaml': mapped(), ...generated }],
-  ])('in %s', async (_, files) => {
-    expect(await costs(files)).toEqual(once);
-  });
-
-  test('next to a Pod, which counts: 0.8048', async () => {
-    const pod = `apiVersion: v1
-kind: Pod
-metadata: {name: a, namespace: search}
-spec:
-  nodeSelector: {node.kubernetes.io/instance-type: g6.xlarge}
-  containers: [{name: a, image: a:1, resources: {limits: {nvidia.com/gpu: 1}}}]
-`;
-    expect(await costs({ 'clusters/a/rank.yaml': `${mapped()}---\n${map}---\n${pod}` })).toEqual([
-      ...once,
-      'clusters/a/rank.yaml search 0.80',
-    ]);
-  });
 });
 
 // Flux reads the text under a key as `helm --set` does: of several sources of one value, the last applies, below the release's own.
