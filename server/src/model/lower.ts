@@ -224,7 +224,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
       : poolsOfFlavors(flavorsOfQueue({ marks, namespace }, crossReferences), options.nodePools);
   const pool = fitting.length === 1 ? fitting[0] : undefined;
   const inPool = optionsInPool(options, pool);
-  const needs = podNeeds(containers, pod, crossReferences, annotations, inherited.needing);
+  const needs = podNeeds(containers, pod, crossReferences, annotations, source.needing ?? inherited.needing);
   const implicit = [
     // Fractions exclude whole GPUs: the scheduler rejects both together, and elsewhere these annotations have other meanings.
     ...(containers.some(namesAccelerators) ? [] : annotatedFractions(annotations)),

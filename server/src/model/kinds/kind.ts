@@ -3,7 +3,7 @@ import type { CrossReferences, Referenced } from '../cross-references.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import type { ModelOptions } from '../options.ts';
 import type { Inherited } from '../referenced.ts';
-import type { ReferencedPods } from '../referenced-pods.ts';
+import type { ReferencedContainer, ReferencedPods } from '../referenced-pods.ts';
 import type { Container, FieldSharding, Placement, Retries, Role, Scaling, Selector, Volume } from '../workload.ts';
 import type { PodHosts } from './pod-addresses.ts';
 
@@ -147,6 +147,8 @@ export interface PodSetSource {
   readonly tolerated?: Cursor;
   /** For kinds that reference another object, which supplies what this one omits. */
   readonly inheritedPods?: InheritedPods;
+  /** For kinds that set the CPUs and memory of a container outside its `resources`. */
+  readonly needing?: readonly ReferencedContainer[];
   /** The facts that another object states. */
   readonly inherited?: readonly Inherited[];
   /** For kinds that pass parallel sizes to the server. */

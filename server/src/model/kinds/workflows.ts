@@ -12,6 +12,7 @@ import { byName } from '../requested-resource.ts';
 import type { Container } from '../workload.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, retriesAt, written } from './pod-sets.ts';
+import { sparkNeeds } from './spark-needs.ts';
 import {
   argoSteps,
   devicesPerPod,
@@ -269,16 +270,14 @@ function sparkPods(
   const image = own.image ?? text(getIn(role, 'image') ?? getIn(spec, 'image'));
   const others = inTemplate.filter((one) => one !== own);
   const containers = [{ ...own, image }, ...others, ...sidecars];
-  const metadata = template === undefined ? role : getIn(role, 'template', 'metadata');
+  const isPlaced = getIn(role, 'nodeSelector') !== undefined || getIn(role, 'affinity') !== undefined;
+  const [pod, metadata] =
+    template === undefined || isPlaced ? [role, role] : [template, getIn(role, 'template', 'metadata')];
   return [
     {
-      name,
-      pod: template ?? role,
-      metadata,
-      replicas,
-      pods,
-      containers,
+      ...{ name, pod, metadata, replicas, pods, containers },
       ...(implicitDevices.length > 0 && { implicitDevices }),
+      needing: sparkNeeds(role, spec),
     },
   ];
 }
