@@ -1,5 +1,5 @@
 import type { Cursor, Located } from '../yaml/cursor.ts';
-import { asString, asText, entries, getIn, items, keyOf, rootCursor } from '../yaml/cursor.ts';
+import { asBoolean, asString, asText, entries, getIn, items, keyOf, rootCursor } from '../yaml/cursor.ts';
 import { oncePerName } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { appliedObjects } from './ansible.ts';
@@ -27,6 +27,7 @@ export function manifestsAt(document: YamlDocument, root: Cursor): readonly Mani
   const metadata = getIn(root, 'metadata');
   const namespace = asText(getIn(metadata, 'namespace')) ?? null;
   const labels = lowerStrings(getIn(metadata, 'labels'));
+  const isHeld = asBoolean(getIn(root, 'spec', 'suspend')) === true;
   return [
     {
       document,
@@ -38,7 +39,12 @@ export function manifestsAt(document: YamlDocument, root: Cursor): readonly Mani
       labels,
       annotations: lowerStrings(getIn(metadata, 'annotations')),
     },
-    ...(made ?? []).map((one) => ({ ...one, namespace: one.namespace ?? namespace, outerLabels: labels })),
+    ...(made ?? []).map((one) => ({
+      ...one,
+      namespace: one.namespace ?? namespace,
+      outerLabels: labels,
+      ...(isHeld && ({ isHeld } as const)),
+    })),
   ];
 }
 

@@ -50,9 +50,8 @@ export function runLength(workload: Workload, stepSeconds: number | null): RunLe
     ...(deadline !== null && { field: deadline.field }),
     ...stepDeadlines(workload, seconds),
   };
-  const isSuspended = [getIn(root, 'spec', 'suspend'), getIn(root, 'spec', 'runPolicy', 'suspend')].some(
-    (at) => asBoolean(at) === true,
-  );
+  const switches = [getIn(root, 'spec', 'suspend'), getIn(root, 'spec', 'runPolicy', 'suspend')];
+  const isSuspended = manifest.isHeld === true || switches.some((at) => asBoolean(at) === true);
   // Kueue resumes the jobs of its queues.
   const isQueued = [...manifest.labels, ...(manifest.outerLabels ?? [])].some(({ at }) => keyOf(at) === queueLabel);
   if (schedules.length === 0) return isSuspended && !isQueued ? { ...run, suspended: true } : run;

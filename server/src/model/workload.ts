@@ -24,6 +24,8 @@ export interface Manifest {
   readonly annotations: readonly Located<string>[];
   /** The labels of the object that wraps this one, such as that of its queue. */
   readonly outerLabels?: readonly Located<string>[];
+  /** The object that wraps this one is suspended. */
+  readonly isHeld?: true;
   /** Something else creates the object later (a workflow step, a script, a controller), any number of times. */
   readonly created?: 'later';
   /** The text is only a patch of the object. */
