@@ -4,7 +4,8 @@ import type { NodeTerm } from './node-terms.ts';
 import { type Inherited, objectName } from './referenced.ts';
 import type { ReferencedContainer, ReferencedPods } from './referenced-pods.ts';
 import { resourceName } from './requested-resource.ts';
-import type { AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
+import { tolerationAt } from './tolerations.ts';
+import type { AcceleratorRequest, Container, PodAccelerator, Selector, Toleration } from './workload.ts';
 
 /** What a pod takes from another object. Everything is located at the reference to that object. */
 export interface InheritedParts {
@@ -12,6 +13,8 @@ export interface InheritedParts {
   readonly selectors: readonly Selector[];
   /** Terms of node affinity, which apply if the pod has none itself. */
   readonly terms: readonly NodeTerm[];
+  /** What its pods tolerate, which applies if the pod has no tolerations itself. */
+  readonly tolerations: readonly Toleration[];
   /** All containers of the other object, with what they need. */
   readonly needing: readonly ReferencedContainer[];
   readonly inherited: readonly Inherited[];
@@ -52,6 +55,7 @@ export function inheritParts(
     containers: others,
     selectors: labels,
     terms: pods.terms ?? [],
+    tolerations: (pods.tolerated ?? []).map((one) => tolerationAt(one, at)),
     needing: pods.containers,
     inherited: inheritedNames.size === 0 ? [] : [{ fact: 'gpuCount', from: objectName(from) }],
     withLocation: (all) =>
@@ -67,6 +71,6 @@ export function selectsNodes({ selectors, terms = [] }: Pick<ReferencedPods, 'se
 }
 
 const nothing: InheritedParts = {
-  ...{ containers: [], selectors: [], terms: [], needing: [], inherited: [] },
+  ...{ containers: [], selectors: [], terms: [], tolerations: [], needing: [], inherited: [] },
   withLocation: (own) => own,
 };

@@ -214,10 +214,11 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   const annotations =
     kindOf(manifest).passesAnnotations === true ? [...ofTemplate, ...manifest.annotations] : ofTemplate;
   const tolerations = lowerTolerations(source.tolerated ?? pod);
+  const allowed = tolerations.length > 0 ? tolerations : inherited.tolerations;
   const resources = requestedNames([...containers, ...inherited.containers]);
   const outer = [...lowerStrings(getIn(source.madeMetadata, 'labels')), ...(manifest.outerLabels ?? [])];
   const marks = [...labels, ...annotations, ...manifest.labels, ...manifest.annotations, ...outer];
-  const selected = nodePoolsOf([...selectors, ...inherited.selectors], options, { tolerations, resources });
+  const selected = nodePoolsOf([...selectors, ...inherited.selectors], options, { tolerations: allowed, resources });
   const fitting =
     selected.length > 0 || options.nodePools.length === 0
       ? selected
@@ -242,7 +243,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   const isOpen = pool === undefined && requestsDevices;
   const others = isOpen
     ? (nodesOfPools(fitting, nodes, pod) ??
-      nodesOfOthers(nodes, { pod, terms, marks, namespace, tolerations, resources }, crossReferences))
+      nodesOfOthers(nodes, { pod, terms, marks, namespace, tolerations: allowed, resources }, crossReferences))
     : unknownNodes;
   const ofPool = onDisk(pool?.diskGiB == null ? null : { giB: pool.diskGiB, local: 'no' });
   const nodeTerms = inBoth(terms, others.terms).map((term) => [...term, ...ofPool]);

@@ -19,7 +19,7 @@ import { modelsMentioned, modelsOfNodeLabel, type NamedModels } from './named-mo
 import type { NodePool, Tolerated } from './node-pool.ts';
 import { allowedValues, inBoth, type NodeTerm } from './node-terms.ts';
 import { type Inherited, objectName } from './referenced.ts';
-import { mayTolerate } from './tolerations.ts';
+import { mayTolerate, toleratedText } from './tolerations.ts';
 import type { OwnMachine, Selector, Toleration } from './workload.ts';
 
 /** The nodes that other objects describe: the pool on which a pod lands, or the flavors of its queue. */
@@ -146,10 +146,8 @@ function toleratedBy({ pod, marks, tolerations, resources }: DescribedPod): read
   if (isIncomplete(pod) || isIncomplete(list) || items(getIn(pod, 'containers')).length === 0) return undefined;
   const texts = tolerations.map(({ key, operator, value, effect }) => [key, operator, value, effect]);
   if (texts.flat().some((one) => one !== undefined && isTemplated(one.at))) return undefined;
-  return [
-    ...texts.map((all) => all.map((one) => one?.value ?? '')),
-    ...resources.map((resource) => [resource, 'Exists', '', '']),
-  ].map(([key = '', operator = '', value = '', effect = '']) => ({ key, operator, value, effect }));
+  const requested = resources.map((key) => ({ key, operator: 'Exists', value: '', effect: '' }));
+  return [...tolerations.map(toleratedText), ...requested];
 }
 
 /** The labels that selectors require. */

@@ -4,7 +4,7 @@ import { countIn } from './count.ts';
 import { type CrossReferences, noCrossReferences } from './cross-references.ts';
 import { lookUp } from './manifest.ts';
 import { lowerQuantity, parseQuantity } from './quantity.ts';
-import type { ReferencedContainer, ReferencedNeed } from './referenced-pods.ts';
+import { firstContainer, type ReferencedContainer, type ReferencedNeed } from './referenced-pods.ts';
 import type { Container, PodNeeds } from './workload.ts';
 
 /** What one container needs of a resource. */
@@ -81,9 +81,11 @@ export function podNeeds(
   // Looked up once for all resources.
   const whole = amountsIn(getIn(pod, 'resources'));
   const own = containers.map(({ type, name, resources }) => ({ type, name, ...amountsIn(resources) }));
+  const isOf = (base: ReferencedContainer, part: number) =>
+    base.name === firstContainer ? part === 0 : own[part]?.name === base.name;
   const parts: readonly NeedingPart[] = [
-    ...inherited.flatMap((base) => (own.some(({ name }) => name === base.name) ? [] : [{ type: base.type, base }])),
-    ...own.map((part) => ({ ...part, base: inherited.find(({ name }) => name === part.name) })),
+    ...inherited.flatMap((base) => (own.some((_, part) => isOf(base, part)) ? [] : [{ type: base.type, base }])),
+    ...own.map((one, part) => ({ ...one, base: inherited.find((base) => isOf(base, part)) })),
   ];
   const total = (resource: string) => overhead(resource) + withoutOverhead(resource);
   const withoutOverhead = (resource: string) => {

@@ -1,5 +1,6 @@
 import type { Table } from '../yaml/table.ts';
 import type { DeviceChoice, DeviceRange } from './device-choices.ts';
+import type { Tolerated } from './node-pool.ts';
 import type { NodeTerm } from './node-terms.ts';
 import type { RequestedResource } from './requested-resource.ts';
 import type { AcceleratorForm } from './workload.ts';
@@ -10,6 +11,8 @@ export interface PodsFacts {
   readonly selectors: readonly ReferencedSelector[];
   /** The terms of required node affinity; missing: none. */
   readonly terms?: readonly NodeTerm[];
+  /** What they tolerate; missing: nothing. */
+  readonly tolerated?: readonly Tolerated[];
   /** The pods of a group after the first, if there are any. */
   readonly worker: WorkerFacts | null;
 }
@@ -21,6 +24,9 @@ export interface WorkerFacts extends PodsFacts {
   /** GPUs per stage. */
   readonly tensor: number | null;
 }
+
+/** The name of a container that stands for the first one of a pod, whatever its name. */
+export const firstContainer = '';
 
 /** A container, the accelerators that it requests, and what else it needs. */
 export interface ReferencedContainer {
@@ -51,7 +57,7 @@ export interface ReferencedSelector {
 }
 
 /** Pods without workers. */
-export type ReferencedPods = Pick<PodsFacts, 'containers' | 'selectors' | 'terms'>;
+export type ReferencedPods = Pick<PodsFacts, 'containers' | 'selectors' | 'terms' | 'tolerated'>;
 
 /** The two roles of an LLMInferenceServiceConfig; null if it does not configure one. */
 export interface LlmConfigFacts {

@@ -1,6 +1,7 @@
 import { affinityTerms } from '../model/node-terms.ts';
 import { seenNeeds } from '../model/pod-needs.ts';
 import type { ReferencedPods } from '../model/referenced-pods.ts';
+import { toleratedText } from '../model/tolerations.ts';
 import type { PodSet, Selector } from '../model/workload.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 
@@ -17,6 +18,7 @@ export function seenPods(podSet: PodSet): ReferencedPods {
       };
     }),
     ...seenNodes(podSet.selectors, podSet.pod),
+    ...(podSet.tolerations.length > 0 && { tolerated: podSet.tolerations.map(toleratedText) }),
   };
 }
 

@@ -3,7 +3,7 @@ import { asText, type Cursor, getIn, isTemplated, items } from '../../yaml/curso
 import { lookUp } from '../manifest.ts';
 import { selectorsIn } from '../pod.ts';
 import { parseQuantity } from '../quantity.ts';
-import type { PodsFacts, ReferencedRequest } from '../referenced-pods.ts';
+import { firstContainer, type PodsFacts, type ReferencedNeed, type ReferencedRequest } from '../referenced-pods.ts';
 import type { InheritedPods, KindInput } from './kind.ts';
 
 // OpenShift AI's HardwareProfiles: an InferenceService or a Notebook names one in an annotation, and a webhook adds its devices and node labels.
@@ -36,9 +36,16 @@ export function profilePods(spec: Cursor | undefined): PodsFacts {
     const record = acceleratorResource(resource);
     return record === undefined ? [] : [{ resource, form: record.form, count: countOf(getIn(one, 'defaultCount')) }];
   });
+  // The webhook sets each as a request and as a limit, if the container has none.
+  const needs = items(getIn(spec, 'identifiers')).flatMap((one): readonly ReferencedNeed[] => {
+    const resource = asText(getIn(one, 'identifier')) ?? '';
+    const count = getIn(one, 'defaultCount');
+    const amount = count === undefined || isTemplated(count) ? null : parseQuantity(asText(count) ?? '');
+    return resource !== 'cpu' && resource !== 'memory' ? [] : [{ resource, request: amount, limit: amount }];
+  });
   const selectors = selectorsIn(getIn(spec, 'scheduling', 'node', 'nodeSelector'));
   return {
-    containers: [{ type: 'app', name: '', accelerators }],
+    containers: [{ type: 'app', name: firstContainer, accelerators, needs }],
     selectors: selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) })),
     worker: null,
   };
