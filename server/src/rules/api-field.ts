@@ -2,6 +2,7 @@ import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts
 import { type ApiHolder, type ApiProblem, apiProblems, passedOnProblems } from '../evidence/api-problems.ts';
 import { exportedFields } from '../evidence/exported-fields.ts';
 import { flatFields } from '../evidence/flat-fields.ts';
+import { kedaField } from '../evidence/keda-fields.ts';
 import { missingOperands } from '../evidence/missing-operands.ts';
 import { missingSelector } from '../evidence/missing-selector.ts';
 import { missingType } from '../evidence/missing-type.ts';
@@ -125,6 +126,11 @@ export default defineRule({
     const inFlat = new Set(flat.flatMap(({ first, others }) => [first, ...others]));
     for (const problem of problems) {
       if (problem.what === 'not-string' || inFlat.has(problem)) continue;
+      // keda-field-name reports these.
+      if (/^Scale(?:dObject|T)/.test(problem.holder.type) && problem.what === 'unknown-field') {
+        const as = meant.get(problem)?.as;
+        if (as !== 'name' || kedaField(problem.field, manifest.kind) !== undefined) continue;
+      }
       if (problem.what === 'unknown-field' && !isCertain(problem, meant.get(problem))) continue;
       // The field is there, under another name.
       if (problem.what === 'missing-field' && isMeant(problem, meant)) continue;

@@ -1,4 +1,5 @@
 import { wordSet } from '../catalog/word-patterns.ts';
+import { kedaField } from '../evidence/keda-fields.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
 import { placesAt } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -66,7 +67,7 @@ export default defineRule({
               span: keySpanOf(entry),
             });
     for (const entry of entries(spec)) {
-      const name = intendedField(keyOf(entry), kind);
+      const name = kedaField(keyOf(entry), kind);
       if (name === undefined || getIn(spec, name) !== undefined || keySpanOf(entry).end <= keySpanOf(entry).start)
         continue;
       context.report({
@@ -127,13 +128,3 @@ const defaults = table<string>({
   cooldownPeriod: 'default 300 s',
   idleReplicaCount: 'no default',
 });
-
-/** The field that a name certainly stands for. A ScaledJob has neither a cooldown nor an idle count. */
-function intendedField(key: string, kind: string): string | undefined {
-  if (/^min(?:imum)?_?(?:Replicas?|Count|Replica_?Counts|Scale)$/i.test(key)) return 'minReplicaCount';
-  if (/^max(?:imum)?_?(?:Replicas?|Count|Replica_?Counts|Scale)$/i.test(key)) return 'maxReplicaCount';
-  if (/^polling(?:Period|IntervalSeconds|Seconds)$/i.test(key)) return 'pollingInterval';
-  if (kind === 'ScaledJob') return undefined;
-  if (/^cool_?down(?:PeriodSeconds|Seconds|Interval)$/i.test(key)) return 'cooldownPeriod';
-  return /^idle(?:Replicas?|Count)$/i.test(key) ? 'idleReplicaCount' : undefined;
-}

@@ -5,14 +5,14 @@ import { modelLoader } from '../evidence/server-start.ts';
 import { downloadsByVolume, modelOfLlama, modelsOfOllama, type StoredModels } from '../evidence/stored-models.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { lowerQuantity } from '../model/quantity.ts';
-import { isValues, mayBeValues } from '../model/values.ts';
+import { isValues } from '../model/values.ts';
 import type { Container, PodSet, Volume } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asBoolean, asText, type Cursor, getIn, items, keySpanOf, rootCursor, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
-import { type DocumentContext, defineRule, type PodSetContext, type RuleContext } from './rule.ts';
+import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
  * The volume for a model is smaller than the model.
@@ -87,10 +87,6 @@ import { type DocumentContext, defineRule, type PodSetContext, type RuleContext 
 export default defineRule({
   topic: 'other',
   severity: 'warning',
-  document({ root }, context) {
-    const at = root === null ? undefined : rootCursor(root);
-    if (at !== undefined && mayBeValues(at)) checkArtifacts(at, context);
-  },
   manifest({ root, kind, namespace }, context) {
     if (!/^(?:NIM(?:Cache|Service)|LocalModel(?:Namespace)?Cache)$/.test(kind ?? '')) return;
     const spec = getIn(root, 'spec');
@@ -142,39 +138,6 @@ export default defineRule({
     reportSmall(stored, capacity, isOpen, context);
   },
 });
-
-/**
- * The emptyDir into which the pods of llm-d's chart download a model.
- * https://github.com/llm-d-incubation/llm-d-modelservice/tree/main/charts/llm-d-modelservice
- */
-function checkArtifacts(values: Cursor, { document, report }: DocumentContext): void {
-  const artifacts = getIn(values, 'modelArtifacts');
-  const download = hubDownload(getIn(artifacts, 'uri'));
-  const capacity = written(getIn(artifacts, 'size'), 'the emptyDir', 'fails');
-  if (download === undefined || capacity === undefined || /gguf/i.test(download.model)) return;
-  const { bytes, size, place, what, fails } = capacity;
-  if (bytes >= download.gib * 0.95 * 2 ** 30) return;
-  const containers = ['decode', 'prefill'].flatMap((role) => items(getIn(values, role, 'containers')));
-  if (!containers.some(storesArtifacts)) return;
-  const needed = sizeFor(download.gib);
-  report({
-    message: `${shorten(download.model, 40)} has at least ${Math.round(download.gib)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download ${fails}`,
-    span: place,
-    fixes: () => [size && fix(`Set the size to ${needed}`, 'unsafe', replaceScalar(document, size, needed))],
-  });
-}
-
-/** Whether a container downloads the model into the chart's volume: it neither simulates a server nor has a cache elsewhere. */
-function storesArtifacts(container: Cursor): boolean {
-  const text = [getIn(container, 'args'), getIn(container, 'command')].flatMap(items).map(asText).join(' ');
-  const names = items(getIn(container, 'env')).map((variable) => asText(getIn(variable, 'name')) ?? '');
-  return (
-    asBoolean(getIn(container, 'mountModelVolume')) === true &&
-    !/\bdummy\b/.test(text) &&
-    !/sim/.test(asText(getIn(container, 'image')) ?? '') &&
-    !names.some((name) => /^(?:HF_|HUGGINGFACE_HUB_CACHE|TRANSFORMERS_CACHE)/.test(name) && !/TOKEN/.test(name))
-  );
-}
 
 /** Sizes by name are rounded, so a volume of about the size of the weights is not judged. */
 function reportSmall(
