@@ -55,12 +55,19 @@ function mayInstall({ at, value }: Container['command'][number]): boolean {
 /** The release in an image with the name of vLLM's or Ollama's own. Other images have their own versions, and other tags may be special builds. */
 function releaseOf(image: string): Release | undefined {
   const { repository, tag = '' } = imageParts(image);
+  if (/^(?:docker\.io\/)?rocm\/vllm$/.test(repository)) return releaseIn(rocmTag.exec(tag));
   // LMCache's image of this name has LMCache's version.
   if (!/^(?!lmcache\/|.*\/lmcache\/)(?:.*\/)?vllm-openai$/.test(repository) && !isOllama.test(repository))
     return undefined;
-  const parts = releaseTag.exec(tag);
+  return releaseIn(releaseTag.exec(tag));
+}
+
+function releaseIn(parts: RegExpExecArray | null): Release | undefined {
   return parts === null ? undefined : [Number(parts[1]), Number(parts[2]), Number(parts[3])];
 }
+
+/** AMD's builds: `rocm7.0.0_vllm_0.11.1_20251103`. https://hub.docker.com/r/rocm/vllm/tags */
+const rocmTag = /_vllm_v?(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:\.\d+)?(?:_\d{8})?$/;
 
 /** `v0.10.2`, `0.5.4-rocm`: a release, also built for some hardware. */
 const releaseTag = new RegExp(
