@@ -180,7 +180,7 @@ function describeNested(inner: Cursor): Report {
 function formWords(type: ApiType, at: Cursor, holder: ApiHolder): string {
   if (type.form === 'enum')
     return `${type.values.length === 1 ? '' : 'one of '}${type.values.join(', ')}, not ${shorten(asText(at) ?? '', 20)}: its pods do not start`;
-  return `${expectedWords(type)}, not ${writtenWords(at, (text) => shorten(text, 20))}: ${holder.type === 'SpawnerOverride' ? 'no server starts' : 'the release fails'}`;
+  return `${expectedWords(type)}, not ${writtenWords(at, (text) => shorten(text, 20))}: ${holder.type === 'SpawnerOverride' ? 'its servers do not start' : 'the release fails'}`;
 }
 
 /** The key of a part of values; empty for the values of a release. */
