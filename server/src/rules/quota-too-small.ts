@@ -7,7 +7,7 @@ import type { Referenced } from '../model/cross-references.ts';
 import { lookUp } from '../model/manifest.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
-import { type Cursor, getIn, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isTemplated, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
@@ -153,7 +153,9 @@ interface Excess {
   readonly severity?: 'info';
 }
 
-function needsOf({ podSets }: Workload): readonly Need[] {
+function needsOf(workload: Workload): readonly Need[] {
+  const { podSets } = workload;
+  const isStaged = runsInTurn(workload);
   const requests = podSets.flatMap((podSet) =>
     podSet.accelerators.flatMap(({ requested, perPod }) => {
       const resource = resourceName(requested);
@@ -173,15 +175,22 @@ function needsOf({ podSets }: Workload): readonly Need[] {
   );
   return [...new Set(requests.map(({ resource }) => resource))].map((resource) => {
     const same = requests.filter((one) => one.resource === resource);
+    const largest = Math.max(...same.map(({ all }) => all));
     return {
       resource,
       podSets: same.map(({ podSet }) => podSet),
       pod: Math.max(...same.map(({ pod }) => pod)),
-      podSet: Math.max(...same.map(({ all }) => all)),
-      all: same.reduce((sum, { all }) => sum + all, 0),
+      podSet: largest,
+      all: isStaged ? largest : same.reduce((sum, { all }) => sum + all, 0),
       most: same.reduce((sum, { most }) => sum + most, 0),
     };
   });
+}
+
+/** Whether some jobs of a JobSet start once others have completed, so that their pods need not run together. */
+function runsInTurn({ kind, manifest }: Workload): boolean {
+  const jobs = kind === 'JobSet' ? items(getIn(manifest.root, 'spec', 'replicatedJobs')) : [];
+  return jobs.some((job) => items(getIn(job, 'dependsOn')).some((one) => asText(getIn(one, 'status')) !== 'Ready'));
 }
 
 function inNamespace(need: Need, workload: Workload, { crossReferences }: WorkloadContext): Excess | undefined {
