@@ -44,7 +44,7 @@ const block = (key: string, effect = 'NO_SCHEDULE', value = '"present"') =>
 
 describe('are found', () => {
   test.each([
-    ['in a block', eks(block('"nvidia.com/gpu"')), 'nvidia.com/gpu=present:NoSchedule'],
+    ['in a block', eks(block('"team"')), 'team=present:NoSchedule'],
     ['in several blocks', gke(`${block('"nvidia.com/gpu"')}\n${block('"team"')}`), 'team=present:NoSchedule'],
     ['with an unknown value', eks(block('"team"', 'NO_EXECUTE', 'var.team')), 'team:NoExecute'],
     [
@@ -93,6 +93,7 @@ describe('are found', () => {
 test.each([
   ['a pool without taints', eks('')],
   ['a taint that GKE tolerates for the pod', gke(block('"nvidia.com/gpu"'))],
+  ['a taint that EKS tolerates for the pod', eks(block('"nvidia.com/gpu"'))],
   ['a taint that an agent removes', eks(block('"node.cilium.io/agent-not-ready"'))],
   ['a taint that only repels', eks(block('"team"', 'PREFER_NO_SCHEDULE'))],
   ['a key from a variable', eks(block('var.taint'))],

@@ -44,7 +44,7 @@ ${pod}      containers:
 `;
 }
 
-const tolerating = '      tolerations: [{key: nvidia.com/gpu, operator: Exists}]\n';
+const tolerating = '      tolerations: [{key: team/gpu, operator: Exists}]\n';
 
 function open(text: string, objects: ClusterObjects | undefined = onePool): FileAnalysis {
   const analysis = new Analysis({ strict: true });
@@ -119,7 +119,7 @@ describe('the connected cluster knows the card', () => {
 describe('rules use what the cluster has', () => {
   test('taints that the pod does not tolerate', () => {
     expect(messages(open(deployment()), 'toleration-missing')).toEqual([
-      'warning: The pod does not tolerate the taint nvidia.com/gpu=present:NoSchedule of pool a100 (cluster prod, as of 14:02): it cannot run there',
+      'warning: The pod does not tolerate the taint team/gpu=present:NoSchedule of pool a100 (cluster prod, as of 14:02): it cannot run there',
     ]);
     expect(messages(open(deployment({ pod: tolerating })), 'toleration-missing')).toEqual([]);
   });

@@ -39,7 +39,7 @@ describe('would pods run', () => {
     const shared = { reasons: 1, nodes: 16 };
     expect(pools).toEqual([
       {
-        pool: 'eks/l4',
+        pool: 'oke/l4',
         name: 'l4',
         nodes: 8,
         label: label('l4'),
@@ -50,7 +50,7 @@ describe('would pods run', () => {
         reasons: 0,
       },
       {
-        ...{ ...shared, pool: 'eks/h100', name: 'h100', label: label('h100'), fits: 0, free: 128, fitsEmpty: 0 },
+        ...{ ...shared, pool: 'oke/h100', name: 'h100', label: label('h100'), fits: 0, free: 128, fitsEmpty: 0 },
         missing: { labels: [], taints: [{ key: 'nvidia.com/gpu', value: 'present', effect: 'NoSchedule' }] },
       },
     ]);
@@ -83,9 +83,9 @@ describe('would pods run', () => {
     ['a pod of priority', { gpus: 4, priority: 1000 }, 'preempts', 'fits now if it preempts default/old-0'],
     [
       'a label that no node has',
-      { gpus: 1, tolerations, selector: { 'eks.amazonaws.com/nodegroup': 'a100' } },
+      { gpus: 1, tolerations, selector: { 'oke.oraclecloud.com/pool.name': 'a100' } },
       'never',
-      'cannot run: 0/24 nodes: 16 label eks.amazonaws.com/nodegroup is h100, not a100, 8 label eks.amazonaws.com/nodegroup is l4, not a100',
+      'cannot run: 0/24 nodes: 16 label oke.oraclecloud.com/pool.name is h100, not a100, 8 label oke.oraclecloud.com/pool.name is l4, not a100',
     ],
     [
       'more than any node has',
@@ -162,6 +162,9 @@ describe('would pods run', () => {
 });
 
 describe('new nodes', () => {
+  const eks = JSON.parse(
+    JSON.stringify(base).replaceAll('oke.oraclecloud.com/pool.name', 'eks.amazonaws.com/nodegroup'),
+  ) as typeof base;
   const status = `nodeGroups:\n- name: eks-h100-1a2b\n  health:\n    status: Healthy\n    cloudProviderTarget: 16\n    minSize: 0\n    maxSize: 20\n  scaleUp:\n    status: NoActivity\n`;
   const autoscaler = {
     apiVersion: 'v1',
@@ -177,13 +180,13 @@ describe('new nodes', () => {
       { pool: 'h100', by: 'cluster autoscaler', nodes: 5, blocked: 'can add only 4 of 5 nodes (maximum 20)' },
     ],
   ])('%d pods of 8 GPUs: %s', (count, outcome, growth) => {
-    const answer = ask({ gpus: 8, count, together: true, tolerations }, [...base, autoscaler]);
+    const answer = ask({ gpus: 8, count, together: true, tolerations }, [...eks, autoscaler]);
     expect([answer.outcome, answer.growth]).toEqual([outcome, [growth]]);
   });
 
   test('of a group without nodes are unknown, so the pod may run', () => {
     const empty = { ...autoscaler, data: { status: status.replace('eks-h100-1a2b', 'eks-b200-9f8e') } };
-    const answer = ask({ gpus: 16, tolerations }, [...base, empty]);
+    const answer = ask({ gpus: 16, tolerations }, [...eks, empty]);
     expect([answer.outcome, answer.gaps]).toEqual([
       'unknown',
       ['nodes that the empty node group eks-b200-9f8e would add'],
@@ -194,7 +197,7 @@ describe('new nodes', () => {
     const old =
       'NodeGroups:\n  Name:        eks-h100-1a2b\n  Health:      Healthy (ready=16 cloudProviderTarget=16 (minSize=0, maxSize=20))\n  ScaleUp:     NoActivity (ready=16)\n';
     const answer = ask({ gpus: 8, count: 18, together: true, tolerations }, [
-      ...base,
+      ...eks,
       { ...autoscaler, data: { status: old } },
     ]);
     expect(answer.outcome).toBe('grows');
@@ -317,7 +320,7 @@ describe('quota', () => {
   });
   const queues = [
     kueue('LocalQueue', 'train', { clusterQueue: 'cq' }),
-    kueue('ResourceFlavor', 'h100', { nodeLabels: { 'eks.amazonaws.com/nodegroup': 'h100' }, tolerations }),
+    kueue('ResourceFlavor', 'h100', { nodeLabels: { 'oke.oraclecloud.com/pool.name': 'h100' }, tolerations }),
     kueue(
       'ClusterQueue',
       'cq',
@@ -428,11 +431,11 @@ function node(name: string, pool: string, gpus: number, taints: readonly object[
 }
 
 function poolLabel(pool: string): object {
-  return { 'eks.amazonaws.com/nodegroup': pool };
+  return { 'oke.oraclecloud.com/pool.name': pool };
 }
 
 function label(value: string): object {
-  return { key: 'eks.amazonaws.com/nodegroup', value };
+  return { key: 'oke.oraclecloud.com/pool.name', value };
 }
 
 function numbered<T>(count: number, make: (at: number) => T): readonly T[] {

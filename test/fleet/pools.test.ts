@@ -76,7 +76,7 @@ describe('what a pool says of its nodes', () => {
       ]),
     );
     expect(poolOf('gke/a100-pool').toleratesRequested).toBe(true);
-    expect(poolOf('eks/train-p5').toleratesRequested).toBe(false);
+    expect(poolOf('eks/train-p5').toleratesRequested).toBe(true);
     expect(poolOf('karpenter/gpu-spot').growth).toEqual({
       by: 'Karpenter NodePool gpu-spot',
       min: null,

@@ -149,7 +149,9 @@ function scaledObjectBesideHpa(analysis: DocumentAnalysis, file: FileAnalysis): 
 function poolNotTolerated(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
   const pool = manifestsIn(file, 'NodePool').find(({ root }) => {
     const [taint, ...more] = items(getIn(root, 'spec', 'template', 'spec', 'taints'));
-    return taint !== undefined && more.length === 0 && asText(getIn(taint, 'key')) === 'nvidia.com/gpu';
+    return (
+      taint !== undefined && more.length === 0 && !/^(?:nvidia|amd)\.com\/gpu$/.test(asText(getIn(taint, 'key')) ?? '')
+    );
   });
   if (pool?.name == null) return [];
   const name = pool.name;

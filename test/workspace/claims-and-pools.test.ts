@@ -97,7 +97,7 @@ spec:
   template:
     spec:
       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
-      taints: [{key: nvidia.com/gpu, value: present, effect: NoSchedule}]
+      taints: [{key: team, value: ml, effect: NoSchedule}]
       requirements: [{key: karpenter.k8s.aws/instance-gpu-count, operator: Gt, values: ["0"]}]
 `;
     expect(messages(aws, 'karpenter.sh/nodepool: gpus')).toHaveLength(1);

@@ -13,7 +13,7 @@ metadata: {name: gpu}
 spec:
   template:
     spec:
-      taints: [{key: nvidia.com/gpu, effect: NoSchedule}]
+      taints: [{key: team/gpu, effect: NoSchedule}]
       requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [p4d.24xlarge]}]
   limits: {nvidia.com/gpu: 8}
 `;

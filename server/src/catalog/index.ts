@@ -75,7 +75,7 @@ export {
   regionsOf,
   soldModels,
 } from './prices.ts';
-export { hasNodes, providerName, providers } from './providers.ts';
+export { addsTolerations, hasNodes, providerName, providers } from './providers.ts';
 export { acceleratorResourcePrefixes, familyExamples } from './resource-families.ts';
 export { type AcceleratorResource, acceleratorResourceNames, type CounterUnit } from './resource-records.ts';
 export { offersDeviceFiles, shapeWords } from './resource-shape.ts';

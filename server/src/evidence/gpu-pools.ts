@@ -87,7 +87,11 @@ function withName(pool: NodePool, key: string): NodePool {
   const { name, labels, terms = [[]] } = pool;
   if (name === null) return pool;
   const added = { key, operator: 'In' as const, values: [name] };
-  return { ...pool, labels: table(labels, { [key]: name }), terms: terms.map((term) => [...term, added]) };
+  return {
+    ...{ ...pool, labels: table(labels, { [key]: name }), terms: terms.map((term) => [...term, added]) },
+    // kOps runs no such admission plugin.
+    ...(key.startsWith('kops.') && { toleratesRequested: false }),
+  };
 }
 
 /** The pool of an object: its nodes are in `spec`, or under `template` in Cluster API and OpenShift. */

@@ -1,4 +1,4 @@
-import { type GpuModel, gpusByLabel, instanceType, type Provider } from '../catalog/index.ts';
+import { addsTolerations, type GpuModel, gpusByLabel, instanceType, type Provider } from '../catalog/index.ts';
 import { countIn, product } from '../model/count.ts';
 import { modelsOfMachines } from '../model/machine-terms.ts';
 import type { NodePool } from '../model/node-pool.ts';
@@ -89,7 +89,7 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
     name: called,
     labels,
     taints: statedTaints(of('taint', 'taints', 'nodetaint', 'nodetaints', 'kubernetestaints')),
-    ...((provider === 'gcp' || provider === 'azure') && { toleratesRequested: true }),
+    ...(addsTolerations(provider) && { toleratesRequested: true }),
     gpus: (hasCards ? gpusByLabel(accelerator, model) : modelsOfMachines(terms)).map(({ id }: GpuModel) => id),
     terms,
     ...(cpus === null

@@ -1,4 +1,5 @@
 import {
+  addsTolerations,
   allInstanceTypes,
   type GpuModel,
   gpus,
@@ -64,7 +65,7 @@ export function karpenterPool({ root, kind, name }: Manifest, owner: Cursor): No
     limits: limitsAt(getIn(root, 'spec', 'limits', 'resources') ?? getIn(root, 'spec', 'limits')),
     ...staticSize(getIn(root, 'spec', 'replicas')),
     ...taintsOf(owner),
-    toleratesRequested: isOnAzure(owner),
+    toleratesRequested: toleratesRequested(owner),
     ...nodeClassOf(owner),
   };
 }
@@ -105,8 +106,8 @@ export function eksctlPool(cluster: Cursor, group: Cursor, types: readonly strin
     terms: [eksctlNodes(cluster, group, types, labels)],
     size: { min: number('minSize') ?? number('desiredCapacity'), max: number('maxSize') ?? number('desiredCapacity') },
     ...onDemandShareOf(group),
-    // EKS adds no tolerations.
     ...taintsOf(group),
+    toleratesRequested: true,
   };
 }
 
@@ -201,22 +202,24 @@ function limitsAt(limits: Cursor | undefined): Table<number> | null {
   );
 }
 
-/**
- * Whether a pool's nodes run on Azure: known from the node class, or from a label or instance type that only Azure has. On Azure an admission
- * plugin adds tolerations. https://learn.microsoft.com/azure/aks/use-nvidia-gpu
- */
-function isOnAzure(owner: Cursor): boolean {
+/** Whether the provider adds tolerations to pods: known from the node class, or from a label or instance type that only that provider has. */
+function toleratesRequested(owner: Cursor): boolean {
   const nodeClass = getIn(owner, 'nodeClassRef') ?? getIn(owner, 'providerRef');
   const group = asText(getIn(nodeClass, 'group')) ?? groupOf(asText(getIn(nodeClass, 'apiVersion')) ?? '');
-  if (group === 'karpenter.azure.com' || asText(getIn(nodeClass, 'kind')) === 'AKSNodeClass') return true;
+  const kind = asText(getIn(nodeClass, 'kind')) ?? '';
+  if (nodeClassGroups.has(group) || /^(?:AKSNodeClass|EC2NodeClass|AWSNodeTemplate)$/.test(kind)) return true;
   return items(getIn(owner, 'requirements')).some((requirement) => {
     const key = asText(getIn(requirement, 'key')) ?? '';
     const types = isInstanceTypeLabel(key) ? items(getIn(requirement, 'values')) : [];
-    return (
-      providerOfLabel(key) === 'azure' || types.some((type) => instanceType(asText(type) ?? '')?.provider === 'azure')
-    );
+    const providers = [
+      providerOfLabel(key),
+      ...types.map((type) => instanceType(asText(type) ?? '')?.provider ?? null),
+    ];
+    return providers.some(addsTolerations);
   });
 }
+
+const nodeClassGroups: ReadonlySet<string> = new Set(['karpenter.azure.com', 'karpenter.k8s.aws', 'eks.amazonaws.com']);
 
 /**
  * The pools of a GKE compute class. Pods that select the class tolerate the taint of the class automatically, but not the taints in its

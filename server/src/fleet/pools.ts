@@ -250,9 +250,9 @@ export function classesOf({ nodeSelector, nodeTerms }: FleetPod): readonly strin
   return selected === undefined ? required : [selected];
 }
 
-/** GKE and AKS run the admission plugin ExtendedResourceToleration. */
+/** EKS, GKE and AKS run the admission plugin ExtendedResourceToleration. */
 export function toleratesRequested({ labels }: ClusterNode): boolean {
-  return [...labels.keys()].some(
-    (key) => key.startsWith('cloud.google.com/gke-') || key.startsWith('kubernetes.azure.com/'),
+  return [...labels.keys()].some((key) =>
+    /^(?:cloud\.google\.com\/gke-|kubernetes\.azure\.com\/|eks\.amazonaws\.com\/|alpha\.eksctl\.io\/)/.test(key),
   );
 }

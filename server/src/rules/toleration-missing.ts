@@ -1,4 +1,4 @@
-import { aksSpotTaint, knownAccelerator } from '../catalog/index.ts';
+import { addsTolerations, aksSpotTaint, knownAccelerator } from '../catalog/index.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { type PoolTaints, poolTaints } from '../evidence/pool-taints.ts';
 import { queueLabel } from '../evidence/queue-label.ts';
@@ -70,7 +70,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * Without `taints` in the config, if no pool is found or a pool that the pod may use does not have the taint. For `PreferNoSchedule`; for a
- * taint named after the requested resource on GKE and AKS, which add that toleration; if a runtime class or a serving runtime may
+ * taint named after the requested resource on EKS, GKE and AKS, which add that toleration; if a runtime class or a serving runtime may
  * add one; for pods without GPUs, infrastructure, definitions and patches; and for templated tolerations. Of a chart's values, only those with all
  * containers (app-template) and lists of tolerations count; the latter are **information**, because other values may replace the list.
  *
@@ -78,6 +78,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * - [Kubernetes: Taints and Tolerations](https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/)
  * - [Kubernetes: ExtendedResourceToleration](https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#extendedresourcetoleration)
+ * - [EKS: enabled admission controllers](https://docs.aws.amazon.com/eks/latest/userguide/platform-versions.html)
  * - [Kueue: ResourceFlavor](https://kueue.sigs.k8s.io/docs/concepts/resource_flavor/)
  */
 export default defineRule({
@@ -165,8 +166,7 @@ function isMissing(taint: NodeTaint, podSet: PodSet, { options }: PodSetContext)
   if (knownAccelerator(key) === undefined) return true;
   // A taint for the accelerators of another vendor.
   if (acceleratorByName(podSet.accelerators, key) === undefined) return false;
-  const provider = platformOf(podSet, options)?.facts.provider;
-  return provider !== 'gcp' && provider !== 'azure';
+  return !addsTolerations(platformOf(podSet, options)?.facts.provider ?? null);
 }
 
 const projectNodes = "the project's GPU nodes";
