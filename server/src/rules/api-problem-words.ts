@@ -35,10 +35,15 @@ export function describeProblem(problem: ApiProblem, meant: MeantField | undefin
         message: `Helm writes ${problem.field} in Go's notation (map[…]), not in YAML: the API server rejects the object; use toYaml with nindent`,
         span: spanOf(problem.at),
       };
-    default:
-      return describeValue(problem, document);
+    default: {
+      const found = describeValue(problem, document);
+      const isFile = problem.holder.type.startsWith('Eksctl');
+      return isFile ? { ...found, message: found.message.replace(rejected, 'eksctl rejects the file') } : found;
+    }
   }
 }
+
+const rejected = 'the API server rejects the object';
 
 /** Types that describe nodes, what runs on them, and queues, not pods that use GPUs. */
 const ofNodes = /^(?:EC2|NodePool|NodeOverlay|ClusterPolicy|Volcano(?:Queue|PodGroup)|Eksctl)/;
