@@ -2,7 +2,7 @@ import { apiKind } from '../catalog/index.ts';
 import { type ApiProblem, apiProblems } from '../evidence/api-problems.ts';
 import { gpuPools } from '../evidence/gpu-pools.ts';
 import { passedOnContainers } from '../evidence/passed-on-containers.ts';
-import { isPodSpec } from '../evidence/rejection.ts';
+import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
 import { placesAt } from '../evidence/written.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -148,7 +148,7 @@ export default defineRule({
       if (value === undefined || text === undefined) continue;
       context.report({
         severity: isChart ? 'warning' : 'error',
-        message: `${subject} must be a string, not the ${typeOf(value)} ${text}: the API server rejects the object${isChart ? ', unless the chart quotes it' : ''}`,
+        message: `${subject} must be a string, not the ${typeOf(value)} ${text}: ${workload.byShape ? rejectionOf(workload.manifest) : 'the API server rejects the object'}${isChart ? ', unless the chart quotes it' : ''}`,
         span: spanOf(value),
         fixes: () => [quote(document, value, text)],
       });
