@@ -3,7 +3,7 @@ import { kindEntry } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
-import { type Cursor, getIn } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, items } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { table } from '../yaml/table.ts';
 import { isUnknown } from './written.ts';
@@ -38,7 +38,7 @@ const podSpecs = new WeakMap<PodSet, { readonly workload: Workload; readonly val
 
 function isPlainSpec({ pod }: PodSet, workload: Workload): boolean {
   if (isValues(workload) || !isReadable(workload.manifest.document)) return false;
-  if (workload.byShape && !isInTemplate(pod)) return false;
+  if (workload.byShape && (!isInTemplate(pod) || isPattern(pod))) return false;
   return singleContainers(pod, workload).length > 0 || getIn(pod, 'containers')?.node.kind === 'seq';
 }
 
@@ -56,6 +56,12 @@ const singleFields = table<readonly string[]>({
 /** Whether a pod spec is that of a template somewhere in an object: operators of any kind take it from Kubernetes' own types. */
 function isInTemplate({ step, parent }: Cursor): boolean {
   return step === 'spec' && parent?.step !== undefined;
+}
+
+/** Whether the containers are those of a pattern that policies compare with pods, or merge into them: `name: "*"`. */
+function isPattern(pod: Cursor): boolean {
+  const names = items(getIn(pod, 'containers')).map((one) => asText(getIn(one, 'name')) ?? '');
+  return names.some((name) => /[*?|!<>]/.test(name));
 }
 
 /** Groups whose objects contain whole pod templates, to which no controller adds containers or volumes of the same names. */
