@@ -102,6 +102,8 @@ export interface RuntimeClassFacts {
   /** The quantities on top of what they request, by resource. */
   readonly overhead: Table<string>;
   readonly nodeSelector: Table<string>;
+  /** Whether it adds tolerations. */
+  readonly tolerates: boolean;
 }
 
 /** A workload that stays up, and what its pods request of one resource. */

@@ -8,7 +8,7 @@ import { platformOf } from '../model/platform.ts';
 import { acceleratorByName, knownResource } from '../model/requested-resource.ts';
 import { mayTolerate } from '../model/tolerations.ts';
 import { isValues } from '../model/values.ts';
-import type { PodSet, Workload } from '../model/workload.ts';
+import type { PodSet } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { getIn, isIncomplete, isNull, isTemplated, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { appendItem, insertKey } from '../yaml/edit.ts';
@@ -90,7 +90,7 @@ export default defineRule({
     // A list of values replaces that of the chart, but other values may replace this one.
     const isOpen = !isWhole && isValues(workload) && items(getIn(podSet.pod, 'tolerations')).length > 0;
     if (workload.role === 'infrastructure' || (workload.role === 'definition' && !isValues(workload))) return;
-    if (!(isWhole || isOpen) || !requestsGpus(podSet) || mayGetMore(podSet, workload)) return;
+    if (!(isWhole || isOpen) || !requestsGpus(podSet) || mayGetMore(podSet, context)) return;
     const configured = nodeTaints(podSet.selectors, options);
     const flavors = flavorsOf(context);
     if (flavors === undefined) return;
@@ -130,7 +130,7 @@ function requestsGpus({ accelerators }: PodSet): boolean {
 }
 
 /** Whether tolerations may come from elsewhere: a template, a controller, or a kind with its own pod format. */
-function mayGetMore({ pod }: PodSet, workload: Workload): boolean {
+function mayGetMore({ pod }: PodSet, { workload, crossReferences }: PodSetContext): boolean {
   const list = getIn(pod, 'tolerations');
   if (isIncomplete(pod) || isIncomplete(list)) return true;
   if (list !== undefined && list.node.kind !== 'seq' && (isTemplated(list) || !isNull(list))) return true;
@@ -140,10 +140,11 @@ function mayGetMore({ pod }: PodSet, workload: Workload): boolean {
   const selector = getIn(pod, 'nodeSelector');
   if (isIncomplete(selector) || isTemplated(selector)) return true;
   if (getIn(pod, 'nodeName') !== undefined) return true;
-  // A runtime class may add tolerations; NVIDIA's does not.
+  // A runtime class may add tolerations; that of NVIDIA's operator does not.
   const runtime = getIn(pod, 'runtimeClassName');
-  if (runtime !== undefined && !(runtime.node.kind === 'scalar' && runtime.node.value === 'nvidia')) return true;
-  return false;
+  if (runtime === undefined) return false;
+  if (!(runtime.node.kind === 'scalar' && runtime.node.value === 'nvidia')) return true;
+  return crossReferences.runtimeClass('nvidia')?.facts.tolerates === true;
 }
 
 /** The flavors of the queue of a workload; undefined if Kueue admits it and they are unknown. */

@@ -200,6 +200,7 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
         facts: {
           overhead: writtenStrings(getIn(root, 'overhead', 'podFixed')),
           nodeSelector: writtenStrings(getIn(root, 'scheduling', 'nodeSelector')),
+          tolerates: getIn(root, 'scheduling', 'tolerations') !== undefined,
         },
       };
     case 'networking.k8s.io/NetworkPolicy': {
