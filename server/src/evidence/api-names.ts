@@ -78,12 +78,16 @@ export function meantField({ at, holder, field }: ApiProblem): MeantField | unde
 
 /** The field of the same mapping whose name is certainly meant. */
 export function similarField(holder: ApiHolder, field: string): ApiField | undefined {
-  const free = freeFields(holder);
   return (
-    free.find(({ name }) => isSameName(field, name)) ??
-    free.find(({ name }) => isSlip(field, name)) ??
-    onlyOne(free.filter(({ name }) => field.length >= 6 && name.startsWith(field)))
+    misspelledField(holder, field) ??
+    onlyOne(freeFields(holder).filter(({ name }) => field.length >= 6 && name.startsWith(field)))
   );
+}
+
+/** The same, but only for slips: a shorter word such as `liveness` may be a field of one's own. */
+export function misspelledField(holder: ApiHolder, field: string): ApiField | undefined {
+  const free = freeFields(holder);
+  return free.find(({ name }) => isSameName(field, name)) ?? free.find(({ name }) => isSlip(field, name));
 }
 
 /** The unwritten field of a mapping whose name is the same but for case, separators or a plural. */

@@ -4,7 +4,7 @@ import { isValues } from '../model/values.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, keyOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import { sameNamed, similarField } from './api-names.ts';
+import { misspelledField, sameNamed, similarField } from './api-names.ts';
 import { type ApiHolder, type ApiProblem, concernsAccelerators, problemsBelow } from './api-problems.ts';
 import { isPodSpec } from './rejection.ts';
 
@@ -42,7 +42,8 @@ export function untypedProblems(podSet: PodSet, workload: Workload): readonly Un
       if (/\$\(/.test(asText(problem.at) ?? '')) return [];
       if (what === 'not-in-enum' || what === 'not-a-quantity') return [{ problem, name: undefined }];
       // What a field holds proves nothing: Tekton's computeResources and workspaces look like fields of Kubernetes.
-      const meant = what === 'unknown-field' ? similarField(problem.holder, problem.field) : undefined;
+      const find = workload.byShape ? misspelledField : similarField;
+      const meant = what === 'unknown-field' ? find(problem.holder, problem.field) : undefined;
       return meant === undefined ? [] : [{ problem, name: meant.name }];
     }),
   ];
@@ -76,7 +77,7 @@ export function misspelledFields(at: Cursor, { problems }: YamlDocument): readon
   const holder: ApiHolder = { at, type: 'Container', above: undefined };
   return entries(at).flatMap((entry): readonly ApiProblem[] => {
     const field = keyOf(entry);
-    const meant = apiFields('Container').has(field) ? undefined : similarField(holder, field);
+    const meant = apiFields('Container').has(field) ? undefined : misspelledField(holder, field);
     // A chart's own `port: 8000` is no list of ports.
     return meant?.type.form === 'object' && hasOnlyFieldsOf(entry, meant.type.name)
       ? [{ what: 'unknown-field', at: entry, holder, field, type: undefined }]
