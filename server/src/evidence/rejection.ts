@@ -1,9 +1,10 @@
+import { apiFields } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { kindEntry } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
-import { asText, type Cursor, getIn, items } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isNull, isUnseen, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { table } from '../yaml/table.ts';
 import { isUnknown } from './written.ts';
@@ -38,7 +39,7 @@ const podSpecs = new WeakMap<PodSet, { readonly workload: Workload; readonly val
 
 function isPlainSpec({ pod }: PodSet, workload: Workload): boolean {
   if (isValues(workload) || !isReadable(workload.manifest.document)) return false;
-  if (workload.byShape && (!isInTemplate(pod) || isPattern(pod))) return false;
+  if (workload.byShape && (!isInTemplate(pod) || isPattern(pod) || hasOwnForm(pod))) return false;
   return singleContainers(pod, workload).length > 0 || getIn(pod, 'containers')?.node.kind === 'seq';
 }
 
@@ -62,6 +63,24 @@ function isInTemplate({ step, parent }: Cursor): boolean {
 function isPattern(pod: Cursor): boolean {
   const names = items(getIn(pod, 'containers')).map((one) => asText(getIn(one, 'name')) ?? '');
   return names.some((name) => /[*?|!<>]/.test(name));
+}
+
+/** Whether an operator has its own format for pods: a part has another form than in the API, such as `volumeMounts` as a mapping. */
+function hasOwnForm(pod: Cursor): boolean {
+  const containers = items(getIn(pod, 'containers'));
+  const ports = containers.flatMap((one) => items(getIn(one, 'ports')));
+  if (ports.some((port) => !isUnseen(port) && getIn(port, 'containerPort') === undefined)) return true;
+  return isOfOtherForm(pod, 'PodSpec') || containers.some((one) => isOfOtherForm(one, 'Container'));
+}
+
+function isOfOtherForm(at: Cursor, type: string): boolean {
+  const fields = apiFields(type);
+  return entries(at).some((entry) => {
+    const form = fields.get(keyOf(entry))?.type.form;
+    if (form === undefined || isUnseen(entry) || isNull(entry)) return false;
+    const { kind } = entry.node;
+    return form === 'list' ? kind !== 'seq' : (form === 'object' || form === 'map') && kind !== 'map';
+  });
 }
 
 /** Groups whose objects contain whole pod templates, to which no controller adds containers or volumes of the same names. */
