@@ -32,7 +32,7 @@ spec:
     limits: { 'nvidia.com/gpu': 16, cpu: 96 },
     taints: [{ key: 'nvidia.com/gpu', value: '', effect: 'NoSchedule' }],
     incomplete: false,
-    toleratesRequested: false,
+    toleratesRequested: true,
   });
   expect(pool?.labels).toMatchObject({ team: 'ml', 'karpenter.sh/nodepool': 'gpus' });
   // A machine that the catalogue lacks may have any GPU.
