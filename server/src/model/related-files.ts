@@ -160,7 +160,8 @@ function isReadByInstall({ root }: YamlDocument, { installs }: RelatedFiles): bo
   if (installs === undefined || root === null) return false;
   const at = rootCursor(root);
   const name = asText(getIn(at, 'metadata', 'name'));
-  const isNamed = (layer: string) => JSON.parse(layer).configMap === name;
+  const start = `{"configMap":${JSON.stringify(name)},`;
+  const isNamed = (layer: string) => layer.startsWith(start);
   return (
     asText(getIn(at, 'kind')) === 'ConfigMap' &&
     [...installs.values()].some(({ maps }) => [...maps.keys()].some(isNamed))
