@@ -28,5 +28,5 @@ export function laterCommand(entrypoint: string): LaterCommand | undefined {
   return later === undefined ? undefined : { first: baseName(program.text), later };
 }
 
-/** Programs that may run anywhere: they only say or await something. */
-const harmless = wordSet('echo printf true false : exit sleep date wait set ls pwd cat env tee');
+/** Programs that may run anywhere: they only say, send or await something. */
+const harmless = wordSet('curl echo printf true false : exit sleep date wait set ls pwd cat env tee');

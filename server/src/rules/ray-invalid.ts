@@ -150,6 +150,8 @@ function checkEntrypoint(spec: Cursor, { report, document }: RuleContext): void 
   const [entrypoint, mode] = [getIn(spec, 'entrypoint'), getIn(spec, 'submissionMode')];
   const text = asText(entrypoint)?.trim();
   if (entrypoint === undefined || text === undefined || isUnknown(entrypoint)) return;
+  // A submitter with a command of its own does not get the entrypoint.
+  if (getIn(spec, 'submitterPodTemplate', 'spec', 'containers', 0, 'command') !== undefined) return;
   if (isUnknown(mode) || !/^(?:K8sJob|Sidecar)Mode$/.test(asText(mode) ?? 'K8sJobMode')) return;
   const found = laterCommand(text);
   if (found === undefined) return;
