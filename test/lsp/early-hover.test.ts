@@ -1,4 +1,5 @@
-// A hover that is requested while other files are being read waits for them. After a timeout, it is marked as incomplete.
+// A hover that is requested while other files are being read waits for them. After a timeout, it is marked as incomplete. So does a lens that would ask for
+// the card that one of them may name.
 import { expect, test } from 'vitest';
 import type { Hover } from 'vscode-languageserver/node';
 import { type Editor, openEditor, withCursor } from './editor.ts';
@@ -49,6 +50,35 @@ test('is marked as incomplete after the timeout', async () => {
   expect(early).toMatch(new RegExp(`L4[\\s\\S]*\n\n${incomplete}$`));
   end();
   expect(textOf(await editor.hover(chat, position))).toBe(early.replace(`\n\n${incomplete}`, ''));
+});
+
+test('a lens does not ask for a card that a file names which is being read', async () => {
+  let end: (value?: unknown) => void = () => undefined;
+  const listing = new Promise((resolve) => {
+    end = resolve;
+  });
+  const pool = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: gpus}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [g6.xlarge]}]
+`;
+  const host = {
+    readFile: async (uri: string) => (uri === runtimes ? pool : undefined),
+    listFiles: async () => {
+      await listing;
+      return [runtimes];
+    },
+  };
+  const editor = await openEditor({ host });
+  const selecting = pod.replace('$0', '').replace('nvidia.com/gpu.product: NVIDIA-L4', 'karpenter.sh/nodepool: gpus');
+  await editor.open(chat, selecting);
+  const early = editor.lenses(chat);
+  setTimeout(end, 50);
+  expect((await early).map(({ command }) => command?.title)).toEqual([expect.stringMatching(/^1 × L4 · \$0\.80\/h/)]);
 });
 
 const pod = `apiVersion: v1

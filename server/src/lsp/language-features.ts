@@ -85,12 +85,21 @@ export function registerLanguageFeatures(
     }),
   );
 
+  /** The analysis for lenses: a file that is still being read may name the card for which a lens would ask. */
+  async function withCards(uri: string): ReturnType<typeof analyzed> {
+    const found = await analyzed(uri);
+    const asks = found !== undefined && features.codeLenses(found.file).some(({ action }) => action === 'set-gpu');
+    if (!asks) return found;
+    await projects.settled();
+    return analyzed(uri);
+  }
+
   connection.onCodeLens(
     guard(log, 'codeLens', null, async ({ textDocument }) => {
-      const found = await analyzed(textDocument.uri);
+      const { codeLens, advice } = await projects.settingsOf(textDocument.uri);
+      const found = await (codeLens.enabled ? withCards : analyzed)(textDocument.uri);
       if (found === undefined) return null;
       const lines = linesOf(found.file);
-      const { codeLens, advice } = await projects.settingsOf(textDocument.uri);
       const changes = codeLens.enabled ? await bases.changesOf(found.file) : new Map();
       const costs = codeLens.enabled ? features.codeLenses(found.file, changes) : [];
       const advices = advice === 'lens' ? adviceLenses(found.file) : [];
