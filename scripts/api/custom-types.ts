@@ -83,7 +83,11 @@ export const customTypes: Readonly<Record<string, string>> = {
   SupportedModelFormat: 'name! version autoSelect:b priority:i',
   LLMInferenceService: object('LLMInferenceServiceSpec'),
   LLMInferenceServiceSpec:
-    'model:* replicas:i parallelism:* template:PodSpec worker:PodSpec prefill:* router:* baseRefs:* scaling:* labels:{s annotations:{s storageInitializer:* tracing:*',
+    'model:* replicas:i parallelism:* template:PodSpec worker:PodSpec prefill:LLMWorkload router:LLMRouter baseRefs:* scaling:* labels:{s annotations:{s storageInitializer:* tracing:*',
+  LLMWorkload: 'replicas:i parallelism:* template:PodSpec worker:PodSpec scaling:* labels:{s annotations:{s',
+  // Fields of later versions are unknown.
+  LLMRouter: '~ scheduler:LLMScheduler',
+  LLMScheduler: '~ template:PodSpec replicas:i',
   // vLLM's production stack, KubeAI, Kubeflow's notebooks
   VLLMRuntime: object('VLLMRuntimeSpec'),
   VLLMRuntimeSpec:
