@@ -4,6 +4,7 @@ import { checkLimits, parseDocument } from '../yaml/parse.ts';
 import { listedApplications } from './application-sets.ts';
 import { type Kustomization, kustomizationAt } from './kustomize/kustomization.ts';
 import { groupOf, lowerManifests } from './manifest.ts';
+import { valuesText } from './set-values.ts';
 import type { Manifest } from './workload.ts';
 
 /** A chart of the project that an object or a helmfile installs, with values that may be in other folders. */
@@ -148,15 +149,6 @@ function parameter(cursor: Cursor): InstallLayer | undefined {
   const value = plainText(getIn(cursor, 'value'));
   if (name === undefined || value === undefined) return undefined;
   return valuesIn(valuesText(name, value, asBoolean(getIn(cursor, 'forceString'))));
-}
-
-/** The text of values with one value at a path, as `helm --set` reads both; undefined if the path has lists. */
-export function valuesText(path: string, value: string, isString = false): string | undefined {
-  if (!/^(?:[\w/-]|\\\.)+(?:\.(?:[\w/-]|\\\.)+)*$/.test(path)) return undefined;
-  const isText = isString || !/^(?:\d{1,15}|true|false|null)$/.test(value);
-  // `nodeSelector.node\.kubernetes\.io/instance-type` is two keys.
-  const keys = (path.match(/(?:\\.|[^.])+/g) ?? []).map((key) => key.replaceAll('\\', ''));
-  return `${keys.map((key) => `{${JSON.stringify(key)}: `).join('')}${isText ? JSON.stringify(value) : value}${'}'.repeat(keys.length)}`;
 }
 
 function valuesIn(text: string | undefined): InstallLayer | undefined {

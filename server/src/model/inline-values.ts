@@ -3,6 +3,7 @@ import { blockProblem, readBlock } from '../yaml/embedded.ts';
 import { lazy } from '../yaml/lazy.ts';
 import type { YamlProblem } from '../yaml/node.ts';
 import { groupOf } from './manifest.ts';
+import { withSetValues } from './set-values.ts';
 import type { Manifest } from './workload.ts';
 
 /** Values of a chart that an object carries for the controller that installs it. */
@@ -81,9 +82,10 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     'helm.crossplane.io/Release',
     (spec, manifest) => {
       const provider = getIn(spec, 'forProvider');
-      const isWhole = getIn(provider, 'valuesFrom') === undefined && getIn(provider, 'set') === undefined;
-      const rest = { ...release(manifest, asText(getIn(provider, 'chart', 'name'))), isWhole };
-      return at(getIn(provider, 'values'), { ...rest, namespace: asText(getIn(provider, 'namespace')) ?? null });
+      const isWhole = getIn(provider, 'valuesFrom') === undefined;
+      const namespace = asText(getIn(provider, 'namespace')) ?? null;
+      const rest = { ...release(manifest, asText(getIn(provider, 'chart', 'name'))), namespace, isWhole };
+      return setApart(at(getIn(provider, 'values'), rest), getIn(provider, 'set'), rest);
     },
   ],
   // https://projectsveltos.github.io/sveltos/ (one release per cluster)
@@ -140,12 +142,22 @@ function argoSources(spec: Cursor | undefined, manifest: Manifest): readonly Inl
   const sources = [getIn(spec, 'source') ?? [], ...items(getIn(spec, 'sources'))].flat();
   return sources.flatMap((source) => {
     const helm = getIn(source, 'helm');
-    const isWhole = getIn(helm, 'parameters') === undefined && getIn(helm, 'valueFiles') === undefined;
+    const isWhole = getIn(helm, 'valueFiles') === undefined && getIn(helm, 'fileParameters') === undefined;
     const name = asText(getIn(source, 'chart')) ?? asText(getIn(source, 'path'));
     const namespace = asText(getIn(spec, 'destination', 'namespace')) ?? null;
     const rest = { ...release(manifest, name), namespace, isWhole };
-    return [...at(getIn(helm, 'valuesObject'), rest), ...inBlock(manifest, getIn(helm, 'values'), rest)];
+    const object = getIn(helm, 'valuesObject');
+    // It replaces values.
+    const own = object === undefined ? inBlock(manifest, getIn(helm, 'values'), rest) : at(object, rest);
+    return setApart(own, getIn(helm, 'parameters'), rest);
   });
+}
+
+/** Values with those that a list sets one by one. */
+function setApart(own: readonly InlineValues[], settings: Cursor | undefined, rest: Release): readonly InlineValues[] {
+  if (items(settings).length === 0 || settings === undefined) return own;
+  if (own.length === 0) return [{ ...rest, ...withSetValues(undefined, settings, rest.isWhole) }];
+  return own.map((one) => ({ ...one, ...withSetValues(one.values, settings, one.isWhole) }));
 }
 
 function fleet(helm: Cursor | undefined, manifest: Manifest): readonly InlineValues[] {

@@ -7,6 +7,7 @@ import { type ChartBlock, chartOf } from './charts/index.ts';
 import type { PodCount, PodSetSource } from './kinds/kind.ts';
 import { namedCards, namedResource } from './named-cards.ts';
 import { lowerContainer, lowerContainers } from './pod.ts';
+import { withReleaseSets } from './set-values.ts';
 import { undeclaredType } from './undeclared-objects.ts';
 import { directRequests, imageAt, isComponent, partsAbove, plainGpus, switchedGpus } from './values-component.ts';
 import { countedPods } from './values-counts.ts';
@@ -57,7 +58,7 @@ export function valuesBlocks(root: Cursor, release?: { readonly chart: string | 
 
 /** The blocks of a whole document. A named template makes no pods itself: the templates that include it do. */
 export function blocksOf({ text }: YamlDocument, root: Cursor): readonly ValuesBlock[] {
-  const found = valuesBlocks(root);
+  const found = valuesBlocks(withReleaseSets(root));
   return namedTemplate.test(text) ? found.map(({ released: _, ...block }) => ({ ...block, counted: false })) : found;
 }
 

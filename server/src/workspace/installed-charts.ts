@@ -1,10 +1,11 @@
 import type { ChartPlace } from '../config/chart-places.ts';
 import { foldersAbove, isWithin, normalizeUri } from '../config/places.ts';
-import { type ChartInstall, chartInstalls, installKey, patchFiles, valuesText } from '../model/chart-installs.ts';
+import { type ChartInstall, chartInstalls, installKey, patchFiles } from '../model/chart-installs.ts';
 import type { SourceFile } from '../model/kustomize/built-object.ts';
 import { resolvePath } from '../model/kustomize/paths.ts';
 import { once } from '../model/once.ts';
 import { type InstalledChart, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
+import { valuesText } from '../model/set-values.ts';
 import { checkLimits, parseYaml } from '../yaml/parse.ts';
 import { textInMap } from './near-maps.ts';
 import { overriddenBuilds } from './overridden-builds.ts';
