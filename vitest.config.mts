@@ -22,7 +22,7 @@ export default defineConfig(({ mode }) => ({
     // No test writes compiled code to its user's cache. Neither the day of the test nor what its user has fetched may change a price: on this day, none is old.
     env: { SOURCE_DATE_EPOCH: '1784592000', GPULINT_PRICES: 'none', NODE_DISABLE_COMPILE_CACHE: '1' },
     // Ends a test that hangs. The longest takes 100 s on a slow machine.
-    testTimeout: 300_000,
+    testTimeout: 600_000,
     hookTimeout: 300_000,
   },
 }));

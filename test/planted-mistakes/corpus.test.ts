@@ -22,7 +22,7 @@ function cleanFiles(): readonly string[] {
 
 test.skipIf(reason !== '')(
   `real manifests: every planted mistake is found where it was made, by its rule alone${reason}`,
-  { timeout: 600_000 },
+  { timeout: 1_800_000 },
   () => {
     const scores = newScores();
     const { onMessage, problems } = messageReview();
