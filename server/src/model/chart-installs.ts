@@ -5,12 +5,15 @@ import { listedApplications } from './application-sets.ts';
 import { type Kustomization, kustomizationAt } from './kustomize/kustomization.ts';
 import { groupOf, lowerManifests } from './manifest.ts';
 import { valuesText } from './set-values.ts';
+import { withArgoValues, withFleetValues, withFluxValues, withHelmfileValues } from './whole-installs.ts';
 import type { Manifest } from './workload.ts';
 
-/** A chart of the project that an object or a helmfile installs, with values that may be in other folders. */
+/** A chart that an object or a helmfile installs, with values that may be in other folders. */
 export interface ChartInstall {
-  /** The folder of the chart, as written. */
+  /** The folder of the chart in the project, as written; the name of a chart from elsewhere. */
   readonly chart: string;
+  /** For a chart from elsewhere: the object as if it had all values in it. */
+  readonly withValues?: (values: YamlNode) => YamlNode;
   /** What `chart` is relative to: the folder of the file, or a folder above it that is the root of a repository. */
   readonly from: 'file' | 'repository';
   /** In the order in which they are merged. */
@@ -45,10 +48,10 @@ export function mayInstallCharts(text: string): boolean {
 }
 
 /** An editor asks after each edit, and the pattern is slow on texts without these words. */
-const words = ['HelmRelease', 'Application', 'Kustomization', 'releases:', 'helmCharts:'];
+const words = ['HelmRelease', 'Application', 'Kustomization', 'releases:', 'helmCharts:', 'valuesFiles:'];
 
 const marks =
-  /^[ \t-]*["']?kind["']?:[ \t]*["']?(?:Application(?:Set)?|HelmRelease|Kustomization)\b|^(?:releases|helmCharts):/m;
+  /^[ \t-]*["']?kind["']?:[ \t]*["']?(?:Application(?:Set)?|HelmRelease|Kustomization)\b|^(?:releases|helmCharts|helm):/m;
 
 /** Identifies an install with what it reads, wherever it is in its file. */
 export function installKey({ chart, from, layers, namespace, changes }: ChartInstall): string {
@@ -79,7 +82,12 @@ export function chartInstalls(document: YamlDocument): readonly ChartInstall[] {
     return type === 'helm.toolkit.fluxcd.io/HelmRelease' ? fluxInstalls(manifest) : [];
   });
   const whole = rootCursor(root);
-  return [...ofObjects, ...items(getIn(whole, 'releases')).flatMap(helmfileInstall), ...kustomizeInstalls(whole)];
+  return [
+    ...ofObjects,
+    ...items(getIn(whole, 'releases')).flatMap(helmfileInstall),
+    ...kustomizeInstalls(whole),
+    ...fleetInstalls(whole),
+  ];
 }
 
 /** Charts that kustomize inflates from a folder. https://kubectl.docs.kubernetes.io/references/kustomize/builtins/#_helmchartinflationgenerator_ */
@@ -110,8 +118,9 @@ function kustomizeInstalls(root: Cursor): readonly ChartInstall[] {
 function argoInstalls(root: Cursor, at: YamlNode): readonly ChartInstall[] {
   const spec = getIn(root, 'spec');
   const sources = [getIn(spec, 'source') ?? [], ...items(getIn(spec, 'sources'))].flat();
-  return sources.flatMap((source) => {
-    const chart = plainText(getIn(source, 'path'));
+  const found = sources.flatMap((source) => {
+    const path = getIn(source, 'path');
+    const chart = plainText(path ?? getIn(source, 'chart'));
     const helm = getIn(source, 'helm');
     const optional = asBoolean(getIn(helm, 'ignoreMissingValueFiles')) ?? false;
     const files = items(getIn(helm, 'valueFiles')).map((one) => argoFile(argoPath(one), optional));
@@ -124,8 +133,10 @@ function argoInstalls(root: Cursor, at: YamlNode): readonly ChartInstall[] {
       namespace: plainText(getIn(spec, 'destination', 'namespace')) ?? null,
       release: plainText(getIn(helm, 'releaseName') ?? getIn(root, 'metadata', 'name')) ?? null,
       at,
+      ...(path === undefined && { withValues: (values) => withArgoValues(root.node, source.node, values) }),
     });
   });
+  return withOtherFiles(found);
 }
 
 /** `$ref/envs/prod.yaml` looks like a placeholder. */
@@ -161,7 +172,9 @@ function valuesIn(text: string | undefined): InstallLayer | undefined {
 function fluxInstalls({ root, namespace }: Manifest): readonly ChartInstall[] {
   const spec = getIn(root, 'spec');
   const chart = getIn(spec, 'chart', 'spec');
-  if (asText(getIn(chart, 'sourceRef', 'kind')) === 'HelmRepository') return [];
+  const isElsewhere =
+    getIn(spec, 'chartRef') !== undefined || asText(getIn(chart, 'sourceRef', 'kind')) === 'HelmRepository';
+  const name = getIn(chart, 'chart') ?? getIn(spec, 'chartRef', 'name');
   const optional = asBoolean(getIn(chart, 'ignoreMissingValuesFiles')) ?? false;
   const files = items(getIn(chart, 'valuesFiles')).map((one): InstallLayer | undefined => {
     const file = plainText(one);
@@ -176,12 +189,16 @@ function fluxInstalls({ root, namespace }: Manifest): readonly ChartInstall[] {
     const kustomize = getIn(renderer, 'kustomize');
     return kustomize === undefined ? [] : [kustomizationAt(kustomize)];
   });
-  return install(plainText(getIn(chart, 'chart')), 'repository', [...files, ...maps, ...(values ? [{ values }] : [])], {
+  // Files of a chart from elsewhere are there, too.
+  if (isElsewhere && files.length > 0) return [];
+  const found = install(plainText(name), 'repository', [...files, ...maps, ...(values ? [{ values }] : [])], {
     namespace: target ?? namespace,
     release: (release === undefined ? prefixed : plainText(release)) ?? null,
     changes,
     at: root.node,
+    ...(isElsewhere && { withValues: (all) => withFluxValues(root.node, all) }),
   });
+  return isElsewhere ? withOtherFiles(found) : found;
 }
 
 /** A ConfigMap of values, or with one value at a path. What an object may have that may be missing is unknown. */
@@ -198,9 +215,9 @@ function fluxMap(reference: Cursor): MapLayer | undefined {
 /** https://helmfile.readthedocs.io/en/latest/configuration/ */
 function helmfileInstall(release: Cursor): readonly ChartInstall[] {
   const chart = plainText(getIn(release, 'chart'));
+  if (chart === undefined || asBoolean(getIn(release, 'installed')) === false) return [];
   // Without a dot, it is a chart of a repository: `bitnami/nginx`.
-  if (chart === undefined || !/^\.{1,2}(?:\/|$)/.test(chart) || asBoolean(getIn(release, 'installed')) === false)
-    return [];
+  const isElsewhere = !/^\.{1,2}(?:\/|$)/.test(chart);
   if (isTemplated(getIn(release, 'installed')) || isTemplated(getIn(release, 'set'))) return [];
   const optional = asText(getIn(release, 'missingFileHandler')) === 'Info';
   const layers = items(getIn(release, 'values')).map((one): InstallLayer | undefined => {
@@ -209,18 +226,45 @@ function helmfileInstall(release: Cursor): readonly ChartInstall[] {
     return file === undefined || file.endsWith('.gotmpl') ? undefined : { file, from: 'file', optional };
   });
   const namespace = plainText(getIn(release, 'namespace')) ?? null;
-  return install(chart, 'file', [...layers, ...items(getIn(release, 'set')).map(parameter)], {
+  const found = install(chart, 'file', [...layers, ...items(getIn(release, 'set')).map(parameter)], {
     namespace,
     release: plainText(getIn(release, 'name')) ?? null,
     at: release.node,
+    ...(isElsewhere && { withValues: (values) => withHelmfileValues(release.node, values) }),
   });
+  return isElsewhere ? withOtherFiles(found) : found;
+}
+
+/** https://fleet.rancher.io/ref-fleet-yaml */
+function fleetInstalls(root: Cursor): readonly ChartInstall[] {
+  const helm = getIn(root, 'helm');
+  const files = items(getIn(helm, 'valuesFiles')).map((one): InstallLayer | undefined => {
+    const file = plainText(one);
+    return file === undefined ? undefined : { file, from: 'file', optional: false };
+  });
+  const values = getIn(helm, 'values')?.node;
+  if (files.length === 0 || getIn(helm, 'valuesFrom') !== undefined || getIn(root, 'targetCustomizations')) return [];
+  const chart = plainText(getIn(helm, 'chart'));
+  const isElsewhere = chart !== undefined && !/^\.{0,2}\//.test(chart);
+  return install(chart, 'file', [...files, ...(values ? [{ values }] : [])], {
+    namespace: plainText(getIn(root, 'namespace') ?? getIn(root, 'defaultNamespace')) ?? null,
+    release: plainText(getIn(helm, 'releaseName')) ?? null,
+    at: root.node,
+    ...(isElsewhere && { withValues: (all) => withFleetValues(root.node, all) }),
+  });
+}
+
+/** Charts from elsewhere whose values are all in the object are read there, if nothing else completes the object. */
+function withOtherFiles(installs: readonly ChartInstall[]): readonly ChartInstall[] {
+  const isComplete = installs.every(({ withValues, layers }) => withValues && layers.every((one) => 'values' in one));
+  return isComplete ? [] : installs;
 }
 
 function install(
   chart: string | undefined,
   from: ChartInstall['from'],
   layers: readonly (InstallLayer | undefined)[],
-  rest: Pick<ChartInstall, 'namespace' | 'release' | 'at'> & Partial<Pick<ChartInstall, 'changes'>>,
+  rest: Pick<ChartInstall, 'namespace' | 'release' | 'at' | 'withValues'> & Partial<Pick<ChartInstall, 'changes'>>,
 ): readonly ChartInstall[] {
   const known = layers.filter((layer) => layer !== undefined);
   return chart === undefined || known.length < layers.length

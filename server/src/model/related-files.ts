@@ -1,3 +1,4 @@
+import { moved } from '../yaml/copied-nodes.ts';
 import { asText, getIn, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
@@ -9,6 +10,7 @@ import { buildOverrides, overrideKey } from './build-overrides.ts';
 import { type ChartInstall, chartInstalls, installKey } from './chart-installs.ts';
 import { isOff, type PartName, valuesOfPart } from './chart-parts.ts';
 import { type ChartValues, chartValues, documentsIn } from './chart-templates.ts';
+import { isReadByInstall, outsideOf } from './counted-installs.ts';
 import { type CrossReferences, withAnswers } from './cross-references.ts';
 import { kindsFor } from './kinds/object-kinds.ts';
 import { amongBuilt } from './kustomize/among-built.ts';
@@ -54,8 +56,8 @@ export interface InstalledChart extends ChartRelease {
   readonly mapFiles: readonly string[];
   /** The files of patches, by their paths as written. */
   readonly patches: ReadonlyMap<string, SourceFile>;
-  /** Its Chart.yaml. */
-  readonly file: SourceFile;
+  /** Its Chart.yaml; undefined for a chart from elsewhere. */
+  readonly file: SourceFile | undefined;
 }
 
 /** The objects to which a kustomize patch applies, with all other patches of the kustomization applied. */
@@ -136,11 +138,13 @@ export function withRelatedFiles(
     isChanged ||= (found.length > 0 || isPool(root)) && unchanged?.() === false;
     return found;
   });
-  if (resolved.length === 0 && isReadByInstall(document, relatedFiles))
+  if (resolved.length === 0 && isReadByInstall(document, relatedFiles.installs?.values() ?? []))
     return workloads.filter(({ kind }) => kind !== valuesKind);
   // Values that no GPU workload reads are only a part of a release, such as those of its ingress.
   if (resolved.length === 0 || !(isChanged || workloads.length > 0)) return workloads;
-  if ([relatedFiles.release, relatedFiles.installs, overridden].some((one) => one !== undefined)) return resolved;
+  if (relatedFiles.release !== undefined) return resolved;
+  if (relatedFiles.installs !== undefined || overridden !== undefined)
+    return [...outsideOf(resolved, workloads), ...resolved];
   // An inline patch is counted in what it changes.
   const isCounted = ({ manifest: { isPatch, root, target } }: Workload) =>
     isPatch === true && built !== undefined && patched(built, root.node, target).length > 0;
@@ -153,19 +157,6 @@ export function withRelatedFiles(
   }
   const added = resolved.filter((workload) => !known.has(startOf(workload)));
   return [...own.flatMap((workload) => byStart.get(startOf(workload)) ?? [workload]), ...added];
-}
-
-/** Whether a document is a ConfigMap whose values a release in its file reads: they count there. */
-function isReadByInstall({ root }: YamlDocument, { installs }: RelatedFiles): boolean {
-  if (installs === undefined || root === null) return false;
-  const at = rootCursor(root);
-  const name = asText(getIn(at, 'metadata', 'name'));
-  const start = `{"configMap":${JSON.stringify(name)},`;
-  const isNamed = (layer: string) => layer.startsWith(start);
-  return (
-    asText(getIn(at, 'kind')) === 'ConfigMap' &&
-    [...installs.values()].some(({ maps }) => [...maps.keys()].some(isNamed))
-  );
 }
 
 /** A document's tree, completed by a related file. */
@@ -294,6 +285,7 @@ function readingsOfInstall(
   const [first, ...rest] = ofChart === undefined ? layers : [ofChart, ...layers];
   const merged = rest.reduce((below, layer) => mergeStrategic(below, layer, false), first ?? emptyMap);
   const { namespace, release, changes } = install;
+  if (file === undefined) return readingsOfValues(install, merged, [...files.values()][0]?.uri);
   const named = { release, file, helpers: helpers && helpersIn(helpers) };
   return documentsOf({ templates, helpers }, merged).flatMap(({ made, readWith, uri, filled }) => {
     const own = installedName(made, merged, named);
@@ -301,6 +293,19 @@ function readingsOfInstall(
     const identity = { ...(namespace !== null && { namespace }), ...own };
     return shown === undefined ? [] : [{ root: shown, readWith, uri, identity, ...filled }];
   });
+}
+
+/** Without its templates, the values tell what a chart from elsewhere runs. */
+function readingsOfValues(
+  { withValues, layers, chart, at }: ChartInstall,
+  values: YamlNode,
+  uri: string | undefined,
+): readonly Reading[] {
+  const made = withValues?.(values);
+  const shown = made && placed(moved(made, at.span), at);
+  const map = layers.flatMap((layer) => ('configMap' in layer ? [layer.configMap] : []))[0];
+  const readWith = uri?.slice(uri.lastIndexOf('/') + 1) ?? map ?? chart;
+  return shown === undefined ? [] : [{ root: shown, readWith }];
 }
 
 /** The documents of templates with values, and the names of their files. */

@@ -1,6 +1,12 @@
 import type { ChartPlace } from '../config/chart-places.ts';
 import { foldersAbove, isWithin, normalizeUri } from '../config/places.ts';
-import { type ChartInstall, chartInstalls, installKey, patchFiles } from '../model/chart-installs.ts';
+import {
+  type ChartInstall,
+  chartInstalls,
+  type InstallLayer,
+  installKey,
+  patchFiles,
+} from '../model/chart-installs.ts';
 import type { SourceFile } from '../model/kustomize/built-object.ts';
 import { resolvePath } from '../model/kustomize/paths.ts';
 import { once } from '../model/once.ts';
@@ -41,35 +47,27 @@ export async function relatedToInstalls(
 
 async function installedChart(
   uri: string,
-  { chart, from, layers, namespace, changes }: ChartInstall,
+  install: ChartInstall,
   read: Read,
   { reaches, list }: Required<ChartReader>,
 ): Promise<InstalledChart | undefined> {
+  const { chart, from, layers, namespace, changes, withValues } = install;
   const folders = foldersAbove(uri);
   for (const root of (from === 'file' ? folders.slice(0, 1) : folders).filter(reaches)) {
+    if (withValues !== undefined) {
+      const found = await filesOf(layers, { uri, root, folder: undefined, namespace }, read, { reaches, list });
+      if (found !== undefined)
+        return { values: undefined, templates: [], ...found, patches: new Map(), file: undefined };
+      continue;
+    }
     const folder = resolvePath(`${root}/`, chart);
     const file = folder !== undefined && reaches(folder) ? await read(`${folder}/Chart.yaml`) : undefined;
     if (folder === undefined || file === undefined) continue;
     const templates = await templatesIn(`${folder}/templates`, read, list);
     if (templates.length === 0) return undefined;
-    const files = new Map<string, SourceFile>();
-    const maps = new Map<string, string>();
-    const mapFiles: string[] = [];
-    for (const layer of layers) {
-      if ('configMap' in layer) {
-        const found = await textInMap(uri, layer, namespace, read, { reaches, list });
-        const text = found === undefined || layer.path === undefined ? found?.text : atPath(layer.path, found.text);
-        if (text === undefined) return undefined;
-        maps.set(JSON.stringify(layer), text);
-        if (found?.only !== undefined && found.only !== uri) mapFiles.push(found.only);
-      }
-      if (!('file' in layer)) continue;
-      const place = resolvePath(`${layer.from === 'chart' ? folder : root}/`, layer.file);
-      const layered = place !== undefined && reaches(place) ? await read(place) : undefined;
-      // Values that are not known may change everything.
-      if (layered === undefined && !layer.optional) return undefined;
-      if (layered !== undefined) files.set(layer.file, layered);
-    }
+    const found = await filesOf(layers, { uri, root, folder, namespace }, read, { reaches, list });
+    // Values that are not known may change everything.
+    if (found === undefined) return undefined;
     const patches = new Map<string, SourceFile>();
     for (const path of patchFiles(changes)) {
       const place = resolvePath(`${root}/`, path);
@@ -77,9 +75,45 @@ async function installedChart(
       if (patch !== undefined) patches.set(path, patch);
     }
     const helpers = await read(`${folder}/templates/_helpers.tpl`);
-    return { values: await read(`${folder}/values.yaml`), templates, helpers, files, maps, mapFiles, patches, file };
+    return { values: await read(`${folder}/values.yaml`), templates, helpers, ...found, patches, file };
   }
   return undefined;
+}
+
+/** Where an install is, and its chart if that is in the project. */
+interface InstallPlace {
+  readonly uri: string;
+  readonly root: string;
+  readonly folder: string | undefined;
+  readonly namespace: string | null;
+}
+
+/** The values of an install that are in other files or in ConfigMaps; undefined if some are missing. */
+async function filesOf(
+  layers: readonly InstallLayer[],
+  { uri, root, folder, namespace }: InstallPlace,
+  read: Read,
+  { reaches, list }: Required<ChartReader>,
+): Promise<Pick<InstalledChart, 'files' | 'maps' | 'mapFiles'> | undefined> {
+  const files = new Map<string, SourceFile>();
+  const maps = new Map<string, string>();
+  const mapFiles: string[] = [];
+  for (const layer of layers) {
+    if ('configMap' in layer) {
+      const found = await textInMap(uri, layer, namespace, read, { reaches, list });
+      const text = found === undefined || layer.path === undefined ? found?.text : atPath(layer.path, found.text);
+      if (text === undefined) return undefined;
+      maps.set(JSON.stringify(layer), text);
+      if (found?.only !== undefined && found.only !== uri) mapFiles.push(found.only);
+    }
+    if (!('file' in layer)) continue;
+    const from = layer.from === 'chart' ? folder : root;
+    const place = from === undefined ? undefined : resolvePath(`${from}/`, layer.file);
+    const layered = place !== undefined && reaches(place) ? await read(place) : undefined;
+    if (layered === undefined && !layer.optional) return undefined;
+    if (layered !== undefined) files.set(layer.file, layered);
+  }
+  return { files, maps, mapFiles };
 }
 
 /** Text that is one value. Flux reads commas and braces as lists, and what is in quotes as a string. */

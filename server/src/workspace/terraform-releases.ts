@@ -126,12 +126,15 @@ function countOf(body: Fields): number | undefined {
   return count === undefined && each === undefined ? 1 : (known ?? items);
 }
 
-/** Fields that decide where the chart is from, or that set values in other ways. */
-const others = ['repository', 'set_list', 'set_sensitive', 'set_wo', 'postrender', 'dynamic'];
+/** Fields that set values in other ways. */
+const others = ['set_list', 'set_wo', 'postrender', 'dynamic'];
 
 function releaseIn(body: Fields): string | undefined {
   const chart = body.get('chart');
-  if (typeof chart !== 'string' || !/^\.{1,2}\//.test(chart) || others.some((key) => body.has(key))) return undefined;
+  if (typeof chart !== 'string' || others.some((key) => body.has(key))) return undefined;
+  const isElsewhere = !/^\.{1,2}\//.test(chart);
+  // A secret in one value of a chart from elsewhere is nothing to count.
+  if (!isElsewhere && (body.has('repository') || body.has('set_sensitive'))) return undefined;
   const layers = listOf(body.get('values')).map(layerOf);
   const set = listOf(body.get('set')).map((one) => {
     const [name, value] = isFields(one) ? [one.get('name'), one.get('value')] : [];
@@ -143,7 +146,9 @@ function releaseIn(body: Fields): string | undefined {
   if ([...layers, ...set].includes(undefined)) return undefined;
   const namespace = body.get('namespace');
   const where = typeof namespace === 'string' ? `"namespace": ${JSON.stringify(namespace)}, ` : '';
-  return `{"chart": ${JSON.stringify(chart)}, ${where}"values": [${layers.join(', ')}], "set": [${set.join(', ')}]}`;
+  const release = body.get('name');
+  const named = typeof release === 'string' && isElsewhere ? `"name": ${JSON.stringify(release)}, ` : '';
+  return `{${named}"chart": ${JSON.stringify(chart)}, ${where}"values": [${layers.join(', ')}], "set": [${set.join(', ')}]}`;
 }
 
 function listOf(field: Field | undefined): readonly Field[] {
