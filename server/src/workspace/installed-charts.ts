@@ -12,6 +12,7 @@ import { resolvePath } from '../model/kustomize/paths.ts';
 import { once } from '../model/once.ts';
 import { type InstalledChart, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
 import { valuesText } from '../model/set-values.ts';
+import type { YamlNode } from '../yaml/node.ts';
 import { checkLimits, parseYaml } from '../yaml/parse.ts';
 import { textInMap } from './near-maps.ts';
 import { overriddenBuilds } from './overridden-builds.ts';
@@ -34,15 +35,26 @@ export async function relatedToInstalls(
   if (own === undefined || list === undefined || checkLimits(own.text) !== null) return noRelatedFiles;
   const installs = new Map<string, InstalledChart>();
   const { documents } = parseYaml(own.text);
-  for (const install of documents.flatMap(chartInstalls)) {
+  const all = documents.flatMap(chartInstalls);
+  const completed = new Set<YamlNode>();
+  for (const install of [...all.filter((one) => !isReadAlone(one)), ...all.filter(isReadAlone)]) {
     const key = installKey(install);
-    const found = installs.has(key) ? undefined : await installedChart(uri, install, read, { reaches, list });
-    if (found !== undefined) installs.set(key, found);
+    // An object is read again, with all its charts, if another file tells of one of them.
+    if (isReadAlone(install) && !completed.has(install.at)) continue;
+    const found = installs.get(key) ?? (await installedChart(uri, install, read, { reaches, list }));
+    if (found === undefined) continue;
+    installs.set(key, found);
+    completed.add(install.at);
   }
   const builds = await overriddenBuilds(uri, documents, read, { reaches, list });
   return installs.size === 0 && Object.keys(builds).length === 0
     ? noRelatedFiles
     : { ...(installs.size > 0 && { installs }), ...builds };
+}
+
+/** Whether the object itself has all values of a chart from elsewhere. */
+function isReadAlone({ withValues, layers }: ChartInstall): boolean {
+  return withValues !== undefined && layers.every((layer) => 'values' in layer);
 }
 
 async function installedChart(
