@@ -71,7 +71,7 @@ kind: HelmRelease
 metadata: {name: pump, namespace: llm}
 spec:
   chart: {spec: {chart: triton, sourceRef: {kind: HelmRepository, name: nvidia}}}
-  valuesFrom: [{kind: ConfigMap, name: pump}]
+  valuesFrom: [{kind: ConfigMap, name: pump}, {kind: Secret, name: pump-keys}]
   values: {replicaCount: 2, resources: {limits: {nvidia.com/gpu: 1}}}
 ---
 apiVersion: v1

@@ -180,7 +180,8 @@ function fluxInstalls({ root, namespace }: Manifest): readonly ChartInstall[] {
     const file = plainText(one);
     return file === undefined ? undefined : { file, from: 'repository', optional };
   });
-  const maps = items(getIn(spec, 'valuesFrom')).map(fluxMap);
+  const sources = items(getIn(spec, 'valuesFrom'));
+  const maps = (isElsewhere ? sources.filter((source) => !isSecret(source)) : sources).map(fluxMap);
   const values = getIn(spec, 'values')?.node;
   const [own, target] = [getIn(root, 'metadata', 'name'), getIn(spec, 'targetNamespace')].map(plainText);
   const prefixed = own !== undefined && target !== undefined ? `${target}-${own}` : own;
@@ -199,6 +200,12 @@ function fluxInstalls({ root, namespace }: Manifest): readonly ChartInstall[] {
     ...(isElsewhere && { withValues: (all) => withFluxValues(root.node, all) }),
   });
   return isElsewhere ? withOtherFiles(found) : found;
+}
+
+/** Whether values come from a Secret, which holds keys and passwords, and are at no path of something that counts. */
+function isSecret(reference: Cursor): boolean {
+  const path = asText(getIn(reference, 'targetPath')) ?? '';
+  return asText(getIn(reference, 'kind')) === 'Secret' && !/replicas|scal|enabled|resources|gpu/i.test(path);
 }
 
 /** A ConfigMap of values, or with one value at a path. What an object may have that may be missing is unknown. */
