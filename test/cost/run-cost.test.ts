@@ -77,12 +77,26 @@ spec:
   });
 
   test('the deadline of a pod bounds each round of a job: 5 pods of which 2 run at once have 3', () => {
-    const text = job('parallelism: 2\n  completions: 5').replace(
+    const text = job('parallelism: 2\n  completions: 5\n  backoffLimit: 0').replace(
       'restartPolicy',
       'activeDeadlineSeconds: 3600\n      restartPolicy',
     );
     expect(lensOf(text)).toBe('$11.34/h on demand · $4.92/h spot · at most $34.03 in 3 h');
     expect(lensOf(text.replace('completions: 5', 'completions: 2'))).toMatch(/at most \$11\.34 in 60 min$/);
+  });
+
+  test('a pod that reaches its deadline has failed, so a job starts another one', () => {
+    const withLimit = (fields: string) =>
+      lensOf(job(fields).replace('restartPolicy', 'activeDeadlineSeconds: 3600\n      restartPolicy'));
+    // 5.672 × (1 + 2), × (1 + 6) by default, 2 × 5.672 × 3 rounds × (1 + 1).
+    expect(withLimit('backoffLimit: 2')).toMatch(/ · at most \$17\.02 in 3 h$/);
+    expect(withLimit('completions: 1')).toMatch(/ · at most \$39\.70 in 7 h$/);
+    expect(withLimit('parallelism: 2\n  completions: 5\n  completionMode: Indexed\n  backoffLimitPerIndex: 1')).toMatch(
+      / · at most \$68\.06 in 6 h$/,
+    );
+    expect(withLimit('backoffLimit: {{ .Values.retries }}')).not.toMatch(/at most/);
+    // The deadline of the job counts all of them.
+    expect(withLimit('activeDeadlineSeconds: 5400')).toMatch(/ · at most \$8\.51 in 90 min$/);
   });
 
   test('a JobSet ends with the last of its jobs with GPUs, unless it starts again', () => {

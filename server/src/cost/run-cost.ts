@@ -92,15 +92,19 @@ export function runWords({
 }
 
 /** How the length and the number of the runs are known, for hovers and reports. */
-export function runBasis({ hours, from, field, perMonth, oneAtATime, suspended, total }: RunCost): string | undefined {
+export function runBasis(run: RunCost): string | undefined {
+  const { hours, from, field, podsInTurn, perMonth, oneAtATime, suspended, total } = run;
   if (suspended) return 'No runs: suspended';
   const runs =
     perMonth === undefined || perMonth === null ? undefined : `${formatNumber(toTenths(perMonth))} runs per month`;
   const steps = total === null ? [] : ['Each step runs until its deadline at most'];
   if (hours === null) return [...steps, ...(runs === undefined ? [] : [runs])].join(', ') || undefined;
   const duration = formatDuration(hours * 3600);
+  const turns = podsInTurn === undefined ? '' : ` of up to ${podsInTurn} pods in turn, with retries`;
   const length =
-    from === 'deadline' ? `At most ${duration} per run (${field})` : `${duration}: steps × training.stepSeconds`;
+    from === 'deadline'
+      ? `At most ${duration} per run (${field}${turns})`
+      : `${duration}: steps × training.stepSeconds`;
   if (runs === undefined) return length;
   const isCapped = oneAtATime && hours * (perMonth ?? 0) > HOURS_PER_MONTH;
   return isCapped ? `${length}, one at a time (concurrencyPolicy)` : `${length}, ${runs}`;

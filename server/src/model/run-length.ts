@@ -17,6 +17,8 @@ export interface RunLength {
   readonly from: 'deadline' | 'steps' | null;
   /** The field or label with the deadline. */
   readonly field?: string;
+  /** The deadline is that of each pod, and so many pods run one after the other at most: the hours are those of all. */
+  readonly podsInTurn?: number;
   /** The deadlines of the steps, if nothing bounds the run as a whole. */
   readonly podSeconds?: PodSeconds;
   /** Runs in 730 hours, for scheduled workloads; null: unknown. */
@@ -48,6 +50,7 @@ export function runLength(workload: Workload, stepSeconds: number | null): RunLe
     hours: seconds === null ? null : seconds / 3600,
     from: deadline !== null ? ('deadline' as const) : seconds === null ? null : ('steps' as const),
     ...(deadline !== null && { field: deadline.field }),
+    ...(deadline?.podsInTurn !== undefined && { podsInTurn: deadline.podsInTurn }),
     ...stepDeadlines(workload, seconds),
   };
   const switches = [getIn(root, 'spec', 'suspend'), getIn(root, 'spec', 'runPolicy', 'suspend')];
@@ -85,6 +88,7 @@ function runsOf(schedule: Cursor): number | null {
 interface Deadline {
   readonly seconds: number;
   readonly field: string;
+  readonly podsInTurn?: number;
 }
 
 /** The earliest deadline of the object, its job and its pods, also that of Tekton or Kueue. That of a step does not end the others. */
@@ -95,7 +99,8 @@ function deadlineOf(workload: Workload, job: Cursor | undefined): Deadline | nul
   // Without its limit, Tekton's config decides.
   const timeout = getIn(spec, 'timeouts', 'pipeline') ?? getIn(spec, 'timeout');
   const all: readonly Deadline[] = [
-    ...found('activeDeadlineSeconds', activeDeadline(workload, job)),
+    ...found(activeDeadlineSeconds, activeDeadline(workload, job)),
+    ...deadlinesOfPods(workload, job),
     ...(apiVersion.startsWith('tekton.dev/') ? found('timeout', durationIn(asText(timeout))) : []),
     ...found(maxExecTime, countIn(lookUp(labels, maxExecTime)?.value)),
   ];
@@ -110,20 +115,41 @@ function activeDeadline({ manifest, podSets }: Workload, job: Cursor | undefined
   const spec = getIn(manifest.root, 'spec');
   const jobs = items(getIn(spec, 'replicatedJobs'));
   if (jobs.length > 0) return deadlineOfJobs(jobs, podSets, getIn(spec, 'failurePolicy', 'maxRestarts'));
-  const secondsIn = (owner: Cursor | undefined) => countIn(asText(getIn(owner, 'activeDeadlineSeconds'))) ?? [];
+  const secondsIn = (owner: Cursor | undefined) => countIn(asText(getIn(owner, activeDeadlineSeconds))) ?? [];
   const { runsSteps } = kindOf(manifest);
   const owners = [job, spec, getIn(spec, 'runPolicy'), getIn(spec, 'jobTemplate')];
-  const ofRun = [...owners, ...(runsSteps ? [getIn(spec, 'workflowSpec')] : [])].flatMap(secondsIn);
-  const ofPods = runsSteps ? [] : podSets.flatMap(({ pod }) => secondsIn(pod)).map((one) => one * roundsOf(job));
-  const written = [...ofRun, ...ofPods];
+  const written = [...owners, ...(runsSteps ? [getIn(spec, 'workflowSpec')] : [])].flatMap(secondsIn);
   return written.length === 0 ? null : Math.min(...written);
 }
 
-/** How often a Job replaces all pods that run at once by the next ones: each has its own deadline. */
-function roundsOf(job: Cursor | undefined): number {
-  const [completions, parallelism] = ['completions', 'parallelism'].map((key) => countIn(asText(getIn(job, key))));
-  return Math.max(1, Math.ceil((completions ?? 1) / Math.max(1, parallelism ?? 1)));
+/** Each pod has its own. */
+function deadlinesOfPods({ manifest, podSets }: Workload, job: Cursor | undefined): readonly Deadline[] {
+  const pods = podsInTurn(job);
+  if (kindOf(manifest).runsSteps || pods === null || getIn(manifest.root, 'spec', 'replicatedJobs') !== undefined)
+    return [];
+  const each = podSets.flatMap(({ pod }) => countIn(asText(getIn(pod, activeDeadlineSeconds))) ?? []);
+  const shared = { field: activeDeadlineSeconds, ...(pods > 1 && { podsInTurn: pods }) };
+  return each.map((seconds) => ({ ...shared, seconds: seconds * pods }));
 }
+
+const activeDeadlineSeconds = 'activeDeadlineSeconds';
+
+/**
+ * How many pods run one after the other at most, each with its own deadline: those of a Job's completions, and those that replace failed ones, as a
+ * pod has failed at its deadline. null: unknown. https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-backoff-failure-policy
+ */
+function podsInTurn(job: Cursor | undefined): number | null {
+  if (job === undefined) return 1;
+  const [completions, parallelism] = ['completions', 'parallelism'].map((key) => countIn(asText(getIn(job, key))));
+  const rounds = Math.max(1, Math.ceil((completions ?? 1) / Math.max(1, parallelism ?? 1)));
+  const perIndex = getIn(job, 'backoffLimitPerIndex');
+  const limit = perIndex ?? getIn(job, 'backoffLimit');
+  const failures = limit === undefined ? defaultBackoffLimit : countIn(asText(limit));
+  if (failures == null) return null;
+  return perIndex === undefined ? rounds + failures : rounds * (1 + failures);
+}
+
+const defaultBackoffLimit = 6;
 
 /** The longest deadline of the jobs of a JobSet with devices, if all of them have one, and none starts again or waits for another. */
 function deadlineOfJobs(
@@ -136,7 +162,7 @@ function deadlineOfJobs(
   const heavy = new Set(podSets.flatMap(({ name, accelerators }) => (accelerators.length > 0 ? name : [])));
   const each = jobs
     .filter((job) => heavy.has(asText(getIn(job, 'name')) ?? ''))
-    .map((job) => countIn(asText(getIn(job, 'template', 'spec', 'activeDeadlineSeconds'))));
+    .map((job) => countIn(asText(getIn(job, 'template', 'spec', activeDeadlineSeconds))));
   const known = each.flatMap((seconds) => seconds ?? []);
   return known.length === 0 || known.length < each.length ? null : Math.max(...known);
 }

@@ -93,15 +93,17 @@ export default defineRule({
     if (schedule === undefined || isTemplated(policy) || isIncomplete(spec) || run?.oneAtATime === true) return;
     if (!run?.perMonth) return;
     const between = 730 / run.perMonth;
-    const isLonger = run.hours !== null && run.hours > between;
+    // Retries are not the rule.
+    const hours = run.hours === null ? null : run.hours / (run.podsInTurn ?? 1);
+    const isLonger = hours !== null && hours > between;
     // An explicit `Allow` is a choice, unless the runs certainly have time to overlap.
-    if (!isLonger && (run.hours !== null || policy !== undefined || between > leastHours)) return;
+    if (!isLonger && (hours !== null || policy !== undefined || between > leastHours)) return;
     const text = shorten(asText(schedule) ?? '', 20);
     const every = `${isEven(asText(schedule) ?? '') ? '' : 'on average '}every ${formatDuration(between * 3600)}`;
     report({
       severity: isLonger ? 'warning' : 'info',
       message: isLonger
-        ? `A run may take ${formatDuration((run.hours ?? 0) * 3600)}, but one starts ${every} ("${text}"): runs overlap and each holds its own GPUs`
+        ? `A run may take ${formatDuration((hours ?? 0) * 3600)}, but one starts ${every} ("${text}"): runs overlap and each holds its own GPUs`
         : `A run starts ${every} ("${text}") even if the last one still holds or waits for its GPUs; concurrencyPolicy is Allow by default`,
       span: spanOf(policy ?? schedule),
       fixes: () => [
