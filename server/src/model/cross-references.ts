@@ -244,6 +244,8 @@ export interface Landing {
   readonly gpus: readonly string[];
   /** The nodes that they add; empty if those of one are unknown. */
   readonly terms: readonly NodeTerm[];
+  /** Those that the limits of the pools leave; empty like `terms`. */
+  readonly startable: readonly NodeTerm[];
   /** The cards and nodes are those of the nearest pools, or a patch may change them. */
   readonly isPart?: boolean;
   /** How many GPUs all of them may have at once; null: unknown. */

@@ -108,15 +108,15 @@ function describedNodes(
     ? crossReferences.landingOf([], true, tolerated)
     : crossReferences.poolsFor(own, cardsOf(described), tolerated);
   const isNear = landing !== undefined && (landing.isElsewhere === true || !landing.siblingFolder);
-  const models = isNear ? modelsOf({ ...landing, terms: inBoth(isFree ? [[]] : own, landing.terms) }) : [];
+  const models = isNear ? modelsOf({ ...landing, startable: inBoth(isFree ? [[]] : own, landing.startable) }) : [];
   if (!isNear || models.length === 0 || models.length > maxHints) return unknownNodes;
   // What a kind requests without a resource is a GPU.
   const vendors = resources.length === 0 ? ['nvidia'] : resources.map((name) => acceleratorResource(name)?.vendor);
   if (!vendors.some((vendor) => vendor == null || models.some((model) => model.vendor === vendor))) return unknownNodes;
   const hint = { basis: 'pool', text: landing.first.name } as const;
   // The pods may have other nodes, with other disks.
-  const terms = landing.terms.map((term) => term.filter(({ disk }) => disk === undefined));
-  return { ...ofLanding({ ...landing, terms }), models: [], hints: [{ candidates: models, from: 'hint', hint }] };
+  const startable = landing.startable.map((term) => term.filter(({ disk }) => disk === undefined));
+  return { ...ofLanding({ ...landing, startable }), models: [], hints: [{ candidates: models, from: 'hint', hint }] };
 }
 
 /** How many whole cards the containers of a pod request together. */
@@ -197,11 +197,11 @@ export function clusterWords(cluster: string, asOf: number): string {
 const maxHints = 4;
 
 function isKnown(landing: Landing): boolean {
-  return landing.terms.length > 0 || landing.gpus.length > 0;
+  return landing.startable.length > 0 || landing.gpus.length > 0;
 }
 
 /** The cards that the pool names, as far as its other labels allow a machine with them: `A100` with two cards is not an ND96asr_v4. */
-function modelsOf({ gpus: ids, terms }: Landing): readonly GpuModel[] {
+function modelsOf({ gpus: ids, startable: terms }: Landing): readonly GpuModel[] {
   const named = ids.flatMap((id) => gpus.get(id) ?? []);
   if (named.length === 1) return named;
   const allowed = modelsOfMachines(terms);
@@ -213,7 +213,7 @@ function named(candidates: readonly GpuModel[], from: 'node-pool' | 'queue'): re
   return candidates.length === 0 ? [] : [{ candidates, from }];
 }
 
-function ofLanding({ terms, first, others }: Landing): Pick<OtherNodes, 'terms' | 'inherited'> {
+function ofLanding({ startable: terms, first, others }: Landing): Pick<OtherNodes, 'terms' | 'inherited'> {
   const machines = allowedValues(terms, isInstanceTypeLabel) ?? [];
   return { terms, inherited: [{ fact: 'nodes', from: objectName(first), machines, others }] };
 }

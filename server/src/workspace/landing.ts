@@ -10,6 +10,7 @@ import { onDisk } from '../model/node-disk.ts';
 import type { NodePool, NodeTaint, Tolerated } from '../model/node-pool.ts';
 import type { NodeTerm } from '../model/node-terms.ts';
 import { providerOfTerms, regionsOfTerms } from '../model/placement.ts';
+import { termsWithinLimits } from '../model/pool-limits.ts';
 import { lazy } from '../yaml/lazy.ts';
 import { agreed, candidates, factsAs, referenced, type Scope } from './named.ts';
 import { isInNodesFolder } from './nodes-folder.ts';
@@ -118,10 +119,12 @@ interface Pool extends Found {
   readonly pool: NodePool;
 }
 
+type Common = Pick<Landing, 'taints' | 'toleratesRequested' | 'gpus' | 'terms' | 'startable' | 'most'>;
+
 interface PoolGroup {
   readonly places: PlaceIndex<Pool>;
   /** What all of them have in common; undefined if one of them is incomplete. */
-  readonly alike: () => Pick<Landing, 'taints' | 'toleratesRequested' | 'gpus' | 'terms' | 'most'> | undefined;
+  readonly alike: () => Common | undefined;
 }
 
 interface Pools {
@@ -144,14 +147,14 @@ function landing(scope: Scope, { places, alike }: PoolGroup): Landing | undefine
   const siblingFolder = places.isAnyInSiblingFolder(scope);
   const near = places.nearest(scope);
   const isNearest = near.length < places.all.length;
-  const { gpus, terms } = (isNearest ? machinesOf(near) : undefined) ?? common;
+  const { gpus, terms, startable } = (isNearest ? machinesOf(near) : undefined) ?? common;
   const isPart = isNearest || places.all.some((one) => poolsIn(scope.workspace).namesakes(one) > 1);
-  const shown = { ...common, gpus, terms, ...(isPart && { isPart }) };
+  const shown = { ...common, gpus, terms, startable, ...(isPart && { isPart }) };
   return { ...shown, first: referenced(scope, near[0] ?? first, null), others: places.all.length - 1, siblingFolder };
 }
 
 /** What the nearest pools have in common: those of other folders may be other examples. */
-function machinesOf(near: readonly Pool[]): ReturnType<PoolGroup['alike']> {
+function machinesOf(near: readonly Pool[]): Common | undefined {
   const before = machinesNear.get(near);
   if (before !== undefined) return before;
   const found = alike(near.map(({ pool }) => pool));
@@ -159,7 +162,7 @@ function machinesOf(near: readonly Pool[]): ReturnType<PoolGroup['alike']> {
   return found;
 }
 
-const machinesNear = new WeakMap<readonly Pool[], NonNullable<ReturnType<PoolGroup['alike']>>>();
+const machinesNear = new WeakMap<readonly Pool[], Common>();
 
 const known = new WeakMap<Workspace, { readonly stamp: number; readonly pools: Pools }>();
 
@@ -286,10 +289,11 @@ function poolGroup(pools: readonly Pool[]): PoolGroup {
   return { places: indexByPlace(pools), alike: lazy(() => alike(pools.map(({ pool }) => pool))) };
 }
 
-function alike(pools: readonly NodePool[]): ReturnType<PoolGroup['alike']> {
+function alike(pools: readonly NodePool[]): Common | undefined {
   const [first, ...others] = pools;
   if (first === undefined || pools.some(({ incomplete }) => incomplete === true)) return undefined;
   const terms = pools.map((pool) => pool.terms ?? []);
+  const isKnown = terms.every((some) => some.length > 0);
   const shared = (taint: NodeTaint) => others.every(({ taints }) => taints?.some((one) => same(one, taint)) === true);
   const taints = first.taints?.filter(shared) ?? [];
   const gpus = pools.map((pool) => pool.gpus ?? []);
@@ -297,7 +301,8 @@ function alike(pools: readonly NodePool[]): ReturnType<PoolGroup['alike']> {
     taints,
     toleratesRequested: pools.some(({ toleratesRequested }) => toleratesRequested === true),
     gpus: gpus.every((ids) => ids.length > 0) ? [...new Set(gpus.flat())] : [],
-    terms: terms.every((some) => some.length > 0) ? terms.flat() : [],
+    terms: isKnown ? terms.flat() : [],
+    startable: isKnown ? pools.flatMap(termsWithinLimits) : [],
     most: pools.reduce<number | null>((sum, pool) => (sum === null ? null : add(sum, mostOf(pool))), 0),
   };
 }
