@@ -77,6 +77,15 @@ spec:
 
 const llama = '--model_name_or_path meta-llama/Llama-2-7b-hf';
 
+test.each([
+  ['torchrun --nnodes=2 --nproc_per_node=8', 16],
+  ['torchrun --nnodes=2:4 --nproc_per_node=8', 8],
+  ['torchrun --nproc_per_node=8', 8],
+  ['accelerate launch --num_machines 4 --num_processes 32', 32],
+])('a single pod trains with the nodes that its launcher waits for: %s', (launcher, devices) => {
+  expect(runOf(`${launcher} train.py ${llama} --bf16 --fsdp full_shard`, 8).run?.settings.devices).toBe(devices);
+});
+
 describe('command lines', () => {
   // biome-ignore format: one line for each command
   test.each([

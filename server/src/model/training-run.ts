@@ -1,6 +1,7 @@
 import type { FlagMeaning } from '../catalog/flag-records.ts';
 import type { ModelShape } from '../catalog/index.ts';
 import { unsplitWordsOf, wordsOf } from '../command/name-words.ts';
+import { findNodeCounts, type ProcessInput } from '../command/processes.ts';
 import { countOf, isOn } from '../command/setting-values.ts';
 import { lastSetting, readTrainerSettings, type TrainerSettings } from '../command/training-flags.ts';
 import { requestsAccelerators } from './accelerators.ts';
@@ -80,7 +81,7 @@ export function trainingRun(container: Container, workload: Workload): Trained {
   const text = (means: FlagMeaning) => lastSetting(written, means)?.value?.toLowerCase();
   const stage = stageOf(written, named);
   const hidden = enumerations.map((means) => lastSetting(written, means)).find((one) => one && one.value === undefined);
-  const devices = devicesOf(workload);
+  const devices = devicesWith(input, workload);
   const engine = engineOf(written, hints, stage);
   const adapter = adapterOf(written, hints, model.bits);
   const precision = precisionOf(written, engine, hints, adapter) ?? loadedPrecision(written, shape);
@@ -175,6 +176,14 @@ function upcasts(hints: ReadonlySet<string>, { name }: TrainedModel): boolean {
 
 /** Programs that prepare quantized models in another way. */
 const ownPreparation = 'axolotl unsloth llamafactory swift tune litgpt torchtitan nemo megatron'.split(' ');
+
+/** The devices of all nodes that a launcher in a single pod waits for: the other nodes are other objects. */
+function devicesWith(input: ProcessInput, workload: Workload): number | null {
+  const own = devicesOf(workload);
+  const [pods, ...others] = workload.podSets.filter(requestsAccelerators).map((podSet) => podSet.pods.max);
+  const nodes = findNodeCounts(input).map(({ count }) => (typeof count === 'number' ? count : 1));
+  return own === null || pods !== 1 || others.length > 0 ? own : own * Math.max(1, ...nodes);
+}
 
 /** Words for programs that start a process for each device. */
 const launchers = ['accelerate', 'deepspeed', 'distributed', 'mpirun', 'torchrun'];
