@@ -192,13 +192,15 @@ function parallelism(
 }
 
 /**
- * NVIDIA's checkpoints in FP8 and NVFP4 ask for a cache in FP8, which vLLM follows.
+ * NVIDIA's checkpoints in FP8 and NVFP4 ask for a cache in FP8, which vLLM and TensorRT-LLM follow.
  * https://github.com/vllm-project/vllm/blob/main/vllm/utils/torch_utils.py, get_kv_cache_quant_algo_string
+ * https://github.com/NVIDIA/TensorRT-LLM/blob/main/tensorrt_llm/_torch/model_config.py, kv_cache_quant_algo
  */
 function keepsFp8({ name, engine, version }: ServedModel, format: WeightFormat | null): boolean {
-  const isNew = version === null || version[0] > 0 || version[1] >= 13;
+  const follows =
+    engine === 'vllm' ? version === null || version[0] > 0 || version[1] >= 13 : engine === 'tensorrt-llm';
   const isFp8 = format !== null && /^(?:nvfp4|fp8)(?:-feed-forward)?$/.test(format.id);
-  return engine === 'vllm' && isNew && isFp8 && /^(?:hf:\/\/)?nvidia\//i.test(name);
+  return follows && isFp8 && /^(?:hf:\/\/)?nvidia\//i.test(name);
 }
 
 /**

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { Analysis } from '../../server/src/analysis.ts';
+import { containerMemory } from '../../server/src/memory/container-memory.ts';
+
+// Weights and cache computed by hand from the config of each model: 8 KV heads of 128 in 32 layers are 131,072 bytes per token in 16 bits.
+
+interface Server {
+  readonly image: string;
+  readonly command?: string;
+  readonly args?: string;
+  readonly env?: string;
+}
+
+function estimateOf({ image, command, args, env }: Server, devices: number) {
+  const text = `apiVersion: v1
+kind: Pod
+metadata: {name: server}
+spec:
+  nodeSelector: {node.kubernetes.io/instance-type: p5.48xlarge}
+  containers:
+    - name: main
+      image: ${image}
+${command === undefined ? '' : `      command: ${command}\n`}${args === undefined ? '' : `      args: ${args}\n`}${env === undefined ? '' : `      env: ${env}\n`}      resources: {limits: {nvidia.com/gpu: ${devices}}}
+`;
+  const [document] = new Analysis({ strict: true }).setFile('file:///server.yaml', text).documents;
+  const [workload] = document?.workloads ?? [];
+  const [podSet] = workload?.podSets ?? [];
+  const [container] = podSet?.containers ?? [];
+  if (workload === undefined || podSet === undefined || container === undefined) throw new Error('no workload');
+  return containerMemory(workload, podSet, container, container.accelerators[0], {}).estimate;
+}
+
+const ollama = (parallel: string) => ({
+  image: 'ollama/ollama:0.11.10',
+  command: '[sh, -c, "ollama serve & sleep 5; ollama run llama3.1:8b; wait"]',
+  env: `[{name: OLLAMA_CONTEXT_LENGTH, value: "8192"}${parallel}]`,
+});
+const trtllm = 'nvcr.io/nvidia/tensorrt-llm/release:1.0.0';
+
+// biome-ignore format: one line for each server
+test.each<readonly [string, Server, number, { readonly cacheGiB: number; readonly weightsGiB?: number }]>([
+  // 8,192 tokens × 131,072 bytes.
+  ['Ollama, one request', ollama(''), 1, { cacheGiB: 1 }],
+  ['Ollama, OLLAMA_NUM_PARALLEL=4', ollama(', {name: OLLAMA_NUM_PARALLEL, value: "4"}'), 1, { cacheGiB: 4 }],
+  // 68.45 billion parameters in FP8 and 2 × 128,256 × 8,192 in 16 bits; 80 layers, 2 of 8 heads: 8,192 × 80 × 2 × 2 × 128 bytes.
+  ['TensorRT-LLM, FP8 by NVIDIA', { image: trtllm, command: '[trtllm-serve]', args: '[nvidia/Llama-3.3-70B-Instruct-FP8, --tp_size, "4", --max_seq_len, "8192"]' }, 4, { cacheGiB: 0.3125, weightsGiB: 16.92 }],
+  // 4.5 bits; 16,384 × 80 × 2 × 8 × 128 bytes.
+  ['TensorRT-LLM, NVFP4 by NVIDIA', { image: trtllm, command: '[trtllm-serve]', args: '[nvidia/Llama-3.3-70B-Instruct-FP4, --max_seq_len, "16384"]' }, 1, { cacheGiB: 2.5, weightsGiB: 39.77 }],
+  ['TensorRT-LLM, FP8 by others', { image: trtllm, command: '[trtllm-serve]', args: '[acme/Llama-3.3-70B-Instruct-FP8, --tp_size, "4", --max_seq_len, "8192"]' }, 4, { cacheGiB: 0.625, weightsGiB: 16.92 }],
+])('%s', (_, server, devices, { cacheGiB, weightsGiB }) => {
+  const estimate = estimateOf(server, devices);
+  expect(estimate?.cacheGiB).toBeCloseTo(cacheGiB, 3);
+  if (weightsGiB !== undefined) expect(estimate?.weightsGiB).toBeCloseTo(weightsGiB, 1);
+});
