@@ -35,10 +35,11 @@ const ollama = (parallel: string) => ({
   command: '[sh, -c, "ollama serve & sleep 5; ollama run llama3.1:8b; wait"]',
   env: `[{name: OLLAMA_CONTEXT_LENGTH, value: "8192"}${parallel}]`,
 });
+const llama = 'ghcr.io/ggml-org/llama.cpp:server-cuda-b6700';
 const trtllm = 'nvcr.io/nvidia/tensorrt-llm/release:1.0.0';
 
 // biome-ignore format: one line for each server
-test.each<readonly [string, Server, number, { readonly cacheGiB: number; readonly weightsGiB?: number }]>([
+test.each<readonly [string, Server, number, { readonly cacheGiB?: number; readonly weightsGiB?: number }]>([
   // 8,192 tokens × 131,072 bytes.
   ['Ollama, one request', ollama(''), 1, { cacheGiB: 1 }],
   ['Ollama, OLLAMA_NUM_PARALLEL=4', ollama(', {name: OLLAMA_NUM_PARALLEL, value: "4"}'), 1, { cacheGiB: 4 }],
@@ -47,8 +48,15 @@ test.each<readonly [string, Server, number, { readonly cacheGiB: number; readonl
   // 4.5 bits; 16,384 × 80 × 2 × 8 × 128 bytes.
   ['TensorRT-LLM, NVFP4 by NVIDIA', { image: trtllm, command: '[trtllm-serve]', args: '[nvidia/Llama-3.3-70B-Instruct-FP4, --max_seq_len, "16384"]' }, 1, { cacheGiB: 2.5, weightsGiB: 39.77 }],
   ['TensorRT-LLM, FP8 by others', { image: trtllm, command: '[trtllm-serve]', args: '[acme/Llama-3.3-70B-Instruct-FP8, --tp_size, "4", --max_seq_len, "8192"]' }, 4, { cacheGiB: 0.625, weightsGiB: 16.92 }],
+  // The file has 12.11 GB, of which the input embedding stays in the node's memory: 201,088 × 2,880 × 8.5 bits. 12 layers have a window of 128, 12 have none.
+  ['llama.cpp, gpt-oss', { image: llama, args: '[-hf, ggml-org/gpt-oss-20b-GGUF, -c, "8192", -ngl, "99"]' }, 1, { weightsGiB: 10.7 }],
+  ['llama.cpp, gpt-oss by its file', { image: llama, args: '[-m, /models/gpt-oss-20b-mxfp4.gguf, -c, "8192", -ngl, "99"]' }, 1, { weightsGiB: 10.7 }],
+  // Experts keep their 4.25 bits in all files: 24 × 32 × 3 × 2,880² × 4.25 bits, and 1.225 billion other parameters in 16 bits.
+  ['llama.cpp, gpt-oss as F16', { image: llama, args: '[-hf, "unsloth/gpt-oss-20b-GGUF:F16", -c, "8192", -ngl, "99"]' }, 1, { weightsGiB: 11.74 }],
+  // Weights that were changed are no longer in MXFP4: 20.336 billion parameters in 16 bits.
+  ['llama.cpp, a changed gpt-oss as F16', { image: llama, args: '[-hf, "acme/gpt-oss-20b-abliterated-GGUF:F16", -c, "8192", -ngl, "99"]' }, 1, { weightsGiB: 37.88 }],
 ])('%s', (_, server, devices, { cacheGiB, weightsGiB }) => {
   const estimate = estimateOf(server, devices);
-  expect(estimate?.cacheGiB).toBeCloseTo(cacheGiB, 3);
+  if (cacheGiB !== undefined) expect(estimate?.cacheGiB).toBeCloseTo(cacheGiB, 3);
   if (weightsGiB !== undefined) expect(estimate?.weightsGiB).toBeCloseTo(weightsGiB, 1);
 });

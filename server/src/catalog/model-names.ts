@@ -27,7 +27,7 @@ export const modelByName = oncePerName((name): NamedModel | undefined => {
     const words = modelWords(part);
     if (words.adapter) return undefined;
     const found = bestMatch(words, ollama);
-    const format = found && formatOf(words, found.shape, ollama, name);
+    const format = found && formatOf(words, found, ollama, name);
     if (found !== undefined && format !== undefined)
       return { ...found, format: format === null || format === 'unknown' ? format : checkpointFormat(name, format) };
   }
@@ -269,13 +269,34 @@ function ollamaName(name: string): boolean {
   );
 }
 
-function formatOf({ format }: ModelWords, shape: ModelShape, ollama: boolean, name: string): NamedModel['format'] {
+function formatOf(
+  { format }: ModelWords,
+  { shape, basis }: Pick<NamedModel, 'shape' | 'basis'>,
+  ollama: boolean,
+  name: string,
+): NamedModel['format'] {
+  if (format !== null && format !== 'unknown' && basis === 'name' && keepsExperts(name, format, shape))
+    return format.id === 'mxfp4' ? (ggufFormat('MXFP4_MOE') ?? null) : withExpertsInMxfp4(format);
   if (format !== null && format !== 'unknown' && isHalfOf(format, shape) && !convertsExperts.test(name))
     return 'unknown';
   if (format !== null) return isPublished(format, shape) ? null : format;
   const ollamaQuantizes = ollama && shape.kind === 'language' && ['bf16', 'fp16', 'fp32', 'fp8'].includes(shape.format);
   // https://ollama.com/library: tags without a format have 4 bits, except embedding models and those published in 4 bits.
   return ollamaQuantizes ? (ggufFormat('Q4_K_M') ?? 'unknown') : null;
+}
+
+/**
+ * Whether a GGUF file keeps the published experts: all files of gpt-oss do, whatever format they name, unless the weights were changed in 16 bits.
+ * https://github.com/NousResearch/hermes-agent/issues/116681
+ */
+function keepsExperts(name: string, { id }: WeightFormat, shape: ModelShape): boolean {
+  return shape.format === 'mxfp4-experts' && (id === 'gguf' || /gguf/i.test(name)) && !changedWeights.test(name);
+}
+
+const changedWeights = /abliterat|uncensor/i;
+
+function withExpertsInMxfp4(format: WeightFormat): WeightFormat {
+  return { ...format, name: `${format.name}, experts in MXFP4`, expertBits: 4.25 };
 }
 
 /** A copy of a model with two formats that names one of them may have converted its experts, or not. */

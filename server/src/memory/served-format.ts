@@ -25,7 +25,10 @@ export function formatOf(
       return stated === null || stated === 'unknown' ? ggufFormat('Q4_K_M') : stated;
     }
     // Published MXFP4 is not quantized again, so a repository without a file has that.
-    if (format === 'unknown') return isGgml(engine) ? null : undefined;
+    if (format === 'unknown' && !isGgml(engine)) return undefined;
+    // Files for llama.cpp have the rest in Q8_0: https://github.com/ggml-org/llama.cpp/issues/15253
+    if (engine === 'llama-cpp' && shape.format === 'mxfp4-experts') return ggufFormat('MXFP4_MOE');
+    if (format === 'unknown') return null;
     // Servers load weights of 32 bits in 16.
     return shape.format === 'fp32' && engine !== 'transformers' ? (weightFormat('fp16') ?? null) : null;
   }
