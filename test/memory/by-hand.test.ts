@@ -55,6 +55,8 @@ test.each<readonly [string, Server, number, { readonly cacheGiB?: number; readon
   ['llama.cpp, gpt-oss as F16', { image: llama, args: '[-hf, "unsloth/gpt-oss-20b-GGUF:F16", -c, "8192", -ngl, "99"]' }, 1, { weightsGiB: 11.74 }],
   // Weights that were changed are no longer in MXFP4: 20.336 billion parameters in 16 bits.
   ['llama.cpp, a changed gpt-oss as F16', { image: llama, args: '[-hf, "acme/gpt-oss-20b-abliterated-GGUF:F16", -c, "8192", -ngl, "99"]' }, 1, { weightsGiB: 37.88 }],
+  // Models of embeddings have no output layer: 7.111 billion parameters of Mistral 7B's 7.242.
+  ['vLLM, e5-mistral', { image: 'vllm/vllm-openai:v0.11.0', args: '[--model=intfloat/e5-mistral-7b-instruct, --runner=pooling, --max-model-len=4096]' }, 1, { cacheGiB: 0.5, weightsGiB: 13.25 }],
 ])('%s', (_, server, devices, { cacheGiB, weightsGiB }) => {
   const estimate = estimateOf(server, devices);
   if (cacheGiB !== undefined) expect(estimate?.cacheGiB).toBeCloseTo(cacheGiB, 3);

@@ -244,8 +244,9 @@ function weightsOf(
   const { attentionGiB, feedForwardGiB, expertsGiB, embeddingsGiB, towersGiB } = weightParts(shape, format);
   const group = attentionGroup(tensor, attentionReplicas);
   const whole = group > 1 ? replicatedGiB(shape, format) : 0;
-  // llama.cpp leaves the input embedding in the node's memory.
-  const embeddings = (isGgml(engine) || pipeline > 1) && !shape.tiedEmbeddings ? embeddingsGiB / 2 : embeddingsGiB;
+  // llama.cpp leaves the input embedding in the node's memory, and models of embeddings have no output layer.
+  const hasOne = isGgml(engine) || pipeline > 1 || shape.kind === 'embedding';
+  const embeddings = hasOne && !shape.tiedEmbeddings ? embeddingsGiB / 2 : embeddingsGiB;
   // Its files for vision are in 16 bits.
   const towers = textOnly ? 0 : isGgml(engine) ? (shape.towerParameters * 2) / gibibyte : towersGiB;
   const spread = engine === 'vllm' ? tensor * data : tensor;
