@@ -61,6 +61,13 @@ describe('a name stands for a shape', () => {
     ['ollama://llama3', 'meta-llama/Meta-Llama-3-8B GGUF Q4_K_M'],
     ['deepseek-r1:32b', 'Qwen/Qwen2.5-32B GGUF Q4_K_M'],
     ['gpt-oss:20b', 'openai/gpt-oss-20b'],
+    // Repositories with a tag, for llama.cpp and Ollama: the R1 of Ollama is a smaller model, that of a repository is not.
+    ['deepseek-r1:latest', 'Qwen/Qwen3-8B GGUF Q4_K_M'],
+    ['unsloth/DeepSeek-R1-GGUF:Q4_K_M', 'deepseek-ai/DeepSeek-V3 GGUF Q4_K_M'],
+    ['hf.co/unsloth/DeepSeek-R1-GGUF:Q8_0', 'deepseek-ai/DeepSeek-V3 GGUF Q8_0'],
+    ['unsloth/DeepSeek-R1-GGUF:UD-Q2_K_XL', 'deepseek-ai/DeepSeek-V3 GGUF Q2_K_XL'],
+    ['unsloth/gpt-oss-20b-GGUF:F16', 'openai/gpt-oss-20b float16, experts in MXFP4'],
+    ['ggml-org/gpt-oss-20b-GGUF/gpt-oss-20b-mxfp4.gguf', 'openai/gpt-oss-20b GGUF MXFP4_MOE'],
     // Models that are named after their base.
     ['NousResearch/Hermes-2-Pro-Llama-3-8B', 'meta-llama/Meta-Llama-3-8B (family)'],
     ['NousResearch/Hermes-3-Llama-3.1-8B', 'meta-llama/Llama-3.1-8B (family)'],

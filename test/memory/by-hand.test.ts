@@ -11,7 +11,7 @@ interface Server {
   readonly env?: string;
 }
 
-function estimateOf({ image, command, args, env }: Server, devices: number) {
+function memoryOf({ image, command, args, env }: Server, devices: number) {
   const text = `apiVersion: v1
 kind: Pod
 metadata: {name: server}
@@ -27,7 +27,7 @@ ${command === undefined ? '' : `      command: ${command}\n`}${args === undefine
   const [podSet] = workload?.podSets ?? [];
   const [container] = podSet?.containers ?? [];
   if (workload === undefined || podSet === undefined || container === undefined) throw new Error('no workload');
-  return containerMemory(workload, podSet, container, container.accelerators[0], {}).estimate;
+  return containerMemory(workload, podSet, container, container.accelerators[0], {});
 }
 
 const ollama = (parallel: string) => ({
@@ -58,7 +58,22 @@ test.each<readonly [string, Server, number, { readonly cacheGiB?: number; readon
   // Models of embeddings have no output layer: 7.111 billion parameters of Mistral 7B's 7.242.
   ['vLLM, e5-mistral', { image: 'vllm/vllm-openai:v0.11.0', args: '[--model=intfloat/e5-mistral-7b-instruct, --runner=pooling, --max-model-len=4096]' }, 1, { cacheGiB: 0.5, weightsGiB: 13.25 }],
 ])('%s', (_, server, devices, { cacheGiB, weightsGiB }) => {
-  const estimate = estimateOf(server, devices);
+  const { estimate } = memoryOf(server, devices);
   if (cacheGiB !== undefined) expect(estimate?.cacheGiB).toBeCloseTo(cacheGiB, 3);
   if (weightsGiB !== undefined) expect(estimate?.weightsGiB).toBeCloseTo(weightsGiB, 1);
+});
+
+test.each([
+  // 85.6% of 79.18 GiB: by its bits, IQ1_S does not fit on two cards, but its files have up to a fifth less.
+  ['unsloth/DeepSeek-R1-GGUF:UD-IQ1_S', 2, null],
+  ['unsloth/DeepSeek-R1-GGUF:UD-IQ1_S', 1, false],
+  ['unsloth/DeepSeek-R1-GGUF:UD-IQ1_S', 4, true],
+])('the verdict on %s waits for more than the error of the format: %i GPUs', (name, devices, fits) => {
+  const server = { image: llama, args: `[-hf, "${name}", -c, "4096", -ngl, "99"]` };
+  expect(memoryOf(server, devices).fit?.fits).toBe(fits);
+});
+
+test('a format of GGUF that is unknown has no figure', () => {
+  const server = { image: llama, args: '[-hf, "unsloth/DeepSeek-V3.1-GGUF:Q1_0", -c, "4096"]' };
+  expect(memoryOf(server, 8)).toMatchObject({ estimate: null, unknown: { kind: 'format' } });
 });

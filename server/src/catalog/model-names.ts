@@ -261,9 +261,12 @@ function partsOf(name: string): readonly string[] {
 const longestName = 300;
 const longestPath = 4;
 
-/** Whether a name is one of Ollama's: by its scheme, or by a tag that is a size or a variant, which tags of images are not. */
+/**
+ * Whether a name is one of Ollama's: by its scheme, or by a tag that is a size or a variant, which tags of images are not. llama.cpp and Ollama take
+ * names of repositories with GGUF files in the same form.
+ */
 function ollamaName(name: string): boolean {
-  if (!name.includes(':')) return false;
+  if (!name.includes(':') || /gguf[^/]*:/i.test(name)) return false;
   return /^ollama:|^[\w./-]+:(?:\d+(?:\.\d+)?[bm]|\d+x\d+b|e\d+b|mini|medium|instruct|chat|text|scout|q\d)(?![\w.]*\/)|^[\w.-]+:latest$/i.test(
     name,
   );

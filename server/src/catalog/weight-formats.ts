@@ -17,6 +17,8 @@ export interface WeightFormat {
   readonly expertBits: number;
   /** Of embeddings, output layer, vision and audio parts: most formats leave them in 16 bits. */
   readonly outsideBits: number;
+  /** How much whole files differ from these bits, as a fraction, if by more than other formats. */
+  readonly error?: number;
   readonly source: string;
 }
 
@@ -107,6 +109,8 @@ const ggufBits: readonly (readonly [name: string, bits: number])[] = [
   ['IQ4_NL', 4.68],
   ['Q2_K_S', 2.97],
   ['Q2_K_L', 3.34],
+  // Five files of unsloth/DeepSeek-R1-GGUF, 226.6 GB: https://huggingface.co/unsloth/DeepSeek-R1-GGUF/tree/main/DeepSeek-R1-UD-Q2_K_XL
+  ['Q2_K_XL', 2.7],
   ['Q2_K', 3.16],
   ['Q3_K_S', 3.64],
   ['Q3_K_M', 4.0],
@@ -137,8 +141,20 @@ export function ggufFormat(quantization: string): WeightFormat | undefined {
   // Experts in MXFP4, the rest in Q8_0.
   if (name === 'MXFP4_MOE') return { ...variant('gguf', `GGUF ${name}`, 8.5, 8.5, ggufSource), expertBits: 4.25 };
   const bits = new Map(ggufBits).get(name);
-  return bits === undefined ? undefined : variant('gguf', `GGUF ${name}`, bits, bits, ggufSource);
+  if (bits === undefined) return undefined;
+  const error = ggufErrors.find(([pattern]) => pattern.test(name))?.[1];
+  return { ...variant('gguf', `GGUF ${name}`, bits, bits, ggufSource), ...(error !== undefined && { error }) };
 }
+
+/**
+ * The fewer bits, the more the layers that keep 4 to 6 weigh, and each publisher chooses these. IQ1_S of DeepSeek R1 has 140.2 GB, 17% less than its
+ * bits say: https://huggingface.co/unsloth/DeepSeek-R1-GGUF/tree/main/DeepSeek-R1-UD-IQ1_S
+ */
+const ggufErrors: readonly (readonly [RegExp, number])[] = [
+  [/^IQ1_/, 0.2],
+  [/^Q2_K_XL$/, 0.15],
+  [/^I?Q2_/, 0.1],
+];
 
 /** A variant of ExLlamaV2 or MLX by its bits per weight. MLX quantizes the embeddings also. */
 export function variantFormat(id: 'exl2' | 'mlx', bits: number): WeightFormat {

@@ -40,6 +40,11 @@ export function shareWords(estimate: MemoryEstimate, fit: CardFit): string {
   return ` (${percent(neededGiB / fit.haveGiB)}${fit.fits === false ? `: ${shortWords(estimate, fit)}` : ''})`;
 }
 
+/** Of formats whose files differ more from each other than the estimates of others. */
+function errorWords({ weightsError }: MemoryEstimate): string {
+  return weightsError > 0.05 ? `, ±${percent(weightsError)}` : '';
+}
+
 function basisWords({ basis, name }: MemoryEstimate): string {
   if (basis === 'name') return '';
   if (basis === 'config') return ', shape from its config.json in the workspace';
@@ -54,7 +59,7 @@ export function assumptionsOf(estimate: MemoryEstimate): readonly string[] {
   const own = ownChoiceOf(served);
   const version = served.version === null ? '' : ` ${served.version.join('.')}`;
   return [
-    `Weights in ${format}${basisWords(estimate)}`,
+    `Weights in ${format}${errorWords(estimate)}${basisWords(estimate)}`,
     `${slots > 1 ? `${slots} requests` : 'One request'} of ${formatNumber(context)} tokens (${origins[contextFrom]}); more concurrent requests need more KV cache`,
     ...(tensor * pipeline > 1
       ? [

@@ -90,12 +90,13 @@ const measured: ReadonlySet<Engine> = new Set(['vllm', 'ollama', 'llama-cpp']);
  * with the CUDA context into the rest, if the engine does not reserve their memory too.
  */
 export function fitOnCard(estimate: MemoryEstimate, haveGiB: number): CardFit {
-  const { served, fraction, graphsGiB, neededGiB, cacheGiB, weightsGiB, overheadGiB } = estimate;
+  const { served, fraction, graphsGiB, neededGiB, cacheGiB, weightsGiB, weightsError, overheadGiB } = estimate;
   const free = haveGiB - tuned.context;
   const limitGiB = fraction === null ? free : Math.min(haveGiB * fraction, free);
   const inside = neededGiB - (fraction === null || reservesGraphs(served) ? 0 : graphsGiB);
   const margin = limitGiB - inside;
-  const band = 0.015 * weightsGiB + (measured.has(served.engine) ? 0.25 : 0.6) * overheadGiB + 0.01 * cacheGiB;
+  const buffersError = measured.has(served.engine) ? 0.25 : 0.6;
+  const band = weightsError * weightsGiB + buffersError * overheadGiB + 0.01 * cacheGiB;
   const own = ownChoiceOf(served);
   // A server that chooses the request length itself fails only if nothing is left for the cache.
   const lacking = own === null ? margin : margin + cacheGiB;

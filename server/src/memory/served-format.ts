@@ -21,6 +21,7 @@ export function formatOf(
     // Tags of Ollama and repositories without a file stand for Q4_K_M; those of encoders such as BGE-M3 for 16 bits.
     if (isGgml(engine) && !isMxfp4(shape, null)) {
       const stated = formatOfName(name);
+      if (stated === 'unknown' && namesQuants.test(name)) return undefined;
       if (engine === 'ollama' && stated === null && isEncoder(shape)) return weightFormat('fp16');
       return stated === null || stated === 'unknown' ? ggufFormat('Q4_K_M') : stated;
     }
@@ -41,6 +42,9 @@ export function formatOf(
   if (id !== undefined && shape.format.split('-').includes(id)) return null;
   return id === undefined ? ggufFormat(flag) : weightFormat(id);
 }
+
+/** A file or a tag with a format of GGUF, also an unknown one: `UD-TQ1_0`. */
+const namesQuants = /(?<![a-z\d])(?:i|t)?q\d[-_][a-z\d]/i;
 
 /** Whether an engine computes with ggml, which reads GGUF files. */
 export function isGgml(engine: Engine): boolean {

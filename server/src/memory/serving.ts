@@ -39,6 +39,8 @@ export interface MemoryEstimate extends EngineBuffers {
   /** The ranks on one device: several on the cores of a Neuron device. */
   readonly ranks: number;
   readonly weightsGiB: number;
+  /** The error of the weights, as a fraction of them. */
+  readonly weightsError: number;
   readonly cacheGiB: number;
   /** Activations, graphs and libraries. */
   readonly overheadGiB: number;
@@ -125,6 +127,7 @@ export function estimateServing({ model: served, unknown }: Served, hardware: Ha
     devices: Math.ceil((tensor * pipeline) / ranks),
     ranks,
     weightsGiB,
+    weightsError: format?.error ?? 0.015,
     cacheGiB,
     overheadGiB,
     neededGiB: weightsGiB + cacheGiB + overheadGiB,
