@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
+import { modelByName } from '../../server/src/catalog/index.ts';
 import { containerMemory } from '../../server/src/memory/container-memory.ts';
+import { weightsGiB } from '../../server/src/memory/model-weights.ts';
 
 // Weights and cache computed by hand from the config of each model: 8 KV heads of 128 in 32 layers are 131,072 bytes per token in 16 bits.
 
@@ -76,4 +78,21 @@ test.each([
 test('a format of GGUF that is unknown has no figure', () => {
   const server = { image: llama, args: '[-hf, "unsloth/DeepSeek-V3.1-GGUF:Q1_0", -c, "4096"]' };
   expect(memoryOf(server, 8)).toMatchObject({ estimate: null, unknown: { kind: 'format' } });
+});
+
+// Widths of 29,568 and 1,408 are no multiples of 256: the last feed-forward matrix has more bits. Sizes of whole files in GB, as published.
+test.each([
+  ['bartowski/Qwen2.5-72B-Instruct-GGUF:Q2_K', 29.81],
+  ['bartowski/Qwen2.5-72B-Instruct-GGUF:Q3_K_M', 37.7],
+  ['bartowski/Qwen2.5-72B-Instruct-GGUF:Q4_K_S', 43.89],
+  ['bartowski/Qwen2.5-72B-Instruct-GGUF:Q4_K_M', 47.42],
+  ['bartowski/Qwen2.5-72B-Instruct-GGUF:Q5_K_M', 54.45],
+  ['bartowski/Qwen2.5-72B-Instruct-GGUF:Q6_K', 64.35],
+  ['acme/DeepSeek-V2-Lite-Chat-GGUF:Q4_K_M', 10.36],
+  ['bartowski/Llama-3.3-70B-Instruct-GGUF:Q4_K_M', 42.52],
+])('%s has %f GB', (name, gigabytes) => {
+  const { shape, format } = modelByName(name) ?? {};
+  if (shape === undefined || format == null || format === 'unknown') throw new Error('no shape or format');
+  const error = (weightsGiB(shape, format) * 2 ** 30) / 1e9 / gigabytes - 1;
+  expect(Math.abs(error)).toBeLessThan(0.016);
 });

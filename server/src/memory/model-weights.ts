@@ -20,7 +20,13 @@ const gibibyte = 2 ** 30;
  * @param format null: as published
  */
 export function weightParts(shape: ModelShape, format: WeightFormat | null): WeightParts {
-  const { layerBits, expertBits, outsideBits, attentionBits } = inRows(
+  const {
+    layerBits,
+    expertBits,
+    outsideBits,
+    attentionBits,
+    feedForwardBits = layerBits,
+  } = inRows(
     keepsAttention(shape, format) ? { ...format, attentionBits: 16 } : (format ?? publishedFormat(shape)),
     shape,
   );
@@ -31,7 +37,7 @@ export function weightParts(shape: ModelShape, format: WeightFormat | null): Wei
   const feedForward = Math.min(layers, feedForwardParameters(shape));
   return {
     attentionGiB: gib(layers - feedForward, attentionBits ?? layerBits),
-    feedForwardGiB: gib(feedForward, layerBits),
+    feedForwardGiB: gib(feedForward, feedForwardBits),
     expertsGiB: gib(experts, expertBits),
     embeddingsGiB: gib(embeddings, outsideBits),
     towersGiB: gib(towers, outsideBits),
@@ -83,18 +89,42 @@ function keepsAttention({ experts, cache }: ModelShape, format: WeightFormat | n
 
 const in4Bits: ReadonlySet<string> = new Set<FormatId>(['awq', 'awq-32', 'gptq', 'w4a16', 'nvfp4']);
 
+interface Bits extends Pick<WeightFormat, 'layerBits' | 'expertBits' | 'outsideBits' | 'attentionBits'> {
+  /** Of the feed-forward matrices without those of experts, if they differ from other matrices. */
+  readonly feedForwardBits?: number;
+}
+
 /**
  * GGUF's k-quants need rows of a multiple of 256. Other rows get the next larger format without this need: 5.5 bits instead of about 4.5, and 8.5 in
  * the output layer. https://github.com/ggml-org/llama.cpp/blob/master/src/llama-quant.cpp
  */
-function inRows<Format extends Pick<WeightFormat, 'layerBits' | 'outsideBits'>>(
-  format: Format,
-  shape: ModelShape,
-): Format {
-  const isOdd = 'id' in format && format.id === 'gguf' && shape.hidden % 256 !== 0;
-  const isShort = format.layerBits > 4.4 && format.layerBits < 5.2;
-  return isOdd && isShort ? { ...format, layerBits: 5.5, outsideBits: 8.5 } : format;
+function inRows(format: Bits | WeightFormat, shape: ModelShape): Bits {
+  if (!('id' in format) || format.id !== 'gguf') return format;
+  const { hidden, feedForward, feedForwardMatrices, experts } = shape;
+  if (hidden % 256 !== 0) {
+    const isShort = format.layerBits > 4.4 && format.layerBits < 5.2;
+    return isShort ? { ...format, layerBits: 5.5, outsideBits: 8.5 } : format;
+  }
+  const wider = feedForwardMatrices === 3 ? feedForwardOfShortRows.get(format.name) : undefined;
+  if (wider === undefined) return format;
+  if (experts === null) return feedForward % 256 === 0 ? format : { ...format, feedForwardBits: wider };
+  return experts.width % 256 === 0 ? format : { ...format, expertBits: wider };
 }
+
+/**
+ * The bits of feed-forward matrices whose width is no multiple of 256, so that the rows of the last of the three get the next larger format: of
+ * Q4_K_M, two have 4.5 bits, and the last has 8.5 in half of the layers and 5.5 in the others. Same source.
+ */
+const feedForwardOfShortRows: ReadonlyMap<string, number> = new Map([
+  ['GGUF Q2_K', 3.25],
+  ['GGUF Q3_K_S', 3.79],
+  ['GGUF Q3_K_M', 4.14],
+  ['GGUF Q4_K_S', 4.85],
+  ['GGUF Q4_K_M', 5.33],
+  ['GGUF Q5_K_S', 5.67],
+  ['GGUF Q5_K_M', 6.08],
+  ['GGUF Q6_K', 7.21],
+]);
 
 function publishedFormat({ format }: ModelShape): Omit<WeightFormat, 'id' | 'name' | 'source'> {
   return weightFormat(format) ?? { layerBits: 16, expertBits: 16, outsideBits: 16 };
