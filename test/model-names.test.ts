@@ -58,7 +58,10 @@ describe('a name stands for a shape', () => {
     // Ollama.
     ['llama3.1:8b-instruct-q8_0', 'meta-llama/Llama-3.1-8B GGUF Q8_0'],
     ['ollama://qwen2.5:7b', 'Qwen/Qwen2.5-7B GGUF Q4_K_M'],
-    ['ollama://llama3', 'meta-llama/Meta-Llama-3-8B GGUF Q4_K_M'],
+    ['ollama://llama3', 'meta-llama/Meta-Llama-3-8B GGUF Q4_0'],
+    ['qwen2:72b', 'Qwen/Qwen2-72B GGUF Q4_0'],
+    ['qwen2:72b-instruct-q4_K_M', 'Qwen/Qwen2-72B GGUF Q4_K_M'],
+    ['qwen2.5:72b', 'Qwen/Qwen2.5-72B GGUF Q4_K_M'],
     ['deepseek-r1:32b', 'Qwen/Qwen2.5-32B GGUF Q4_K_M'],
     ['gpt-oss:20b', 'openai/gpt-oss-20b'],
     // Repositories with a tag, for llama.cpp and Ollama: the R1 of Ollama is a smaller model, that of a repository is not.

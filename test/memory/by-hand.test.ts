@@ -90,6 +90,10 @@ test.each([
   ['bartowski/Qwen2.5-72B-Instruct-GGUF:Q6_K', 64.35],
   ['acme/DeepSeek-V2-Lite-Chat-GGUF:Q4_K_M', 10.36],
   ['bartowski/Llama-3.3-70B-Instruct-GGUF:Q4_K_M', 42.52],
+  // Q4_0 has 4.5 bits, and the output layer of Q6_K 6.56.
+  ['llama2:70b', 38.87],
+  ['qwen2:72b', 41],
+  ['deepseek-coder-v2:16b', 8.9],
 ])('%s has %f GB', (name, gigabytes) => {
   const { shape, format } = modelByName(name) ?? {};
   if (shape === undefined || format == null || format === 'unknown') throw new Error('no shape or format');

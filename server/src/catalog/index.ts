@@ -83,4 +83,11 @@ export { acceleratorResource, knownAccelerator } from './resources.ts';
 export { saleOf } from './sales.ts';
 export type * from './types.ts';
 export { usableGiB as usableCardGiB } from './usable-memory.ts';
-export { type FormatId, ggufFormat, variantFormat, type WeightFormat, weightFormat } from './weight-formats.ts';
+export {
+  type FormatId,
+  ggufFormat,
+  ollamaFormat,
+  variantFormat,
+  type WeightFormat,
+  weightFormat,
+} from './weight-formats.ts';

@@ -2,7 +2,7 @@ import { lazy, oncePerName } from '../yaml/lazy.ts';
 import type { ModelKind, ModelShape } from './model-shape.ts';
 import { shapeNames, shapeOfName } from './model-shapes.ts';
 import { type ModelWords, modelWords, parameterCount, plainWords, sizesOf, tuning } from './model-words.ts';
-import { checkpointFormat, ggufFormat, type WeightFormat } from './weight-formats.ts';
+import { checkpointFormat, ggufFormat, ollamaFormat, type WeightFormat } from './weight-formats.ts';
 
 /** The model that a name stands for. */
 export interface NamedModel {
@@ -285,7 +285,7 @@ function formatOf(
   if (format !== null) return isPublished(format, shape) ? null : format;
   const ollamaQuantizes = ollama && shape.kind === 'language' && ['bf16', 'fp16', 'fp32', 'fp8'].includes(shape.format);
   // https://ollama.com/library: tags without a format have 4 bits, except embedding models and those published in 4 bits.
-  return ollamaQuantizes ? (ggufFormat('Q4_K_M') ?? 'unknown') : null;
+  return ollamaQuantizes ? (ollamaFormat(shape.name) ?? 'unknown') : null;
 }
 
 /**

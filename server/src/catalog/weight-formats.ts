@@ -93,7 +93,7 @@ export function weightFormat(id: FormatId): WeightFormat | undefined {
   return formats.get(id);
 }
 
-/** Bits per weight of whole files, measured with Llama 3.1 8B. Q4_0 to Q5_1 have fixed blocks: 4 bits and 16 / 32. */
+/** Bits per weight of whole files, measured with Llama 3.1 8B. */
 const ggufBits: readonly (readonly [name: string, bits: number])[] = [
   ['IQ1_S', 2.0],
   ['IQ1_M', 2.15],
@@ -120,10 +120,6 @@ const ggufBits: readonly (readonly [name: string, bits: number])[] = [
   ['Q4_K_M', 4.89],
   ['Q4_K_L', 5.1],
   ['Q4_K_XL', 5.0],
-  ['Q4_0', 4.66],
-  ['Q4_1', 5.11],
-  ['Q5_0', 5.56],
-  ['Q5_1', 6.0],
   ['Q5_K_S', 5.57],
   ['Q5_K_M', 5.7],
   ['Q6_K', 6.56],
@@ -133,6 +129,14 @@ const ggufBits: readonly (readonly [name: string, bits: number])[] = [
   ['BF16', 16],
   ['F32', 32],
 ];
+
+/** Blocks of 32 weights with one or two numbers of 16 bits. */
+const fixedBlocks: ReadonlyMap<string, number> = new Map([
+  ['Q4_0', 4.5],
+  ['Q4_1', 5],
+  ['Q5_0', 5.5],
+  ['Q5_1', 6],
+]);
 const ggufSource = 'https://github.com/ggml-org/llama.cpp/blob/master/tools/quantize/README.md';
 
 /** GGUF's format by llama.cpp's name in any spelling (`q4_K_M`, `Q4-K-M`); undefined for unknown names. */
@@ -140,6 +144,9 @@ export function ggufFormat(quantization: string): WeightFormat | undefined {
   const name = quantization.toUpperCase().replaceAll('-', '_').replace(/^FP/, 'F');
   // Experts in MXFP4, the rest in Q8_0.
   if (name === 'MXFP4_MOE') return { ...variant('gguf', `GGUF ${name}`, 8.5, 8.5, ggufSource), expertBits: 4.25 };
+  const block = fixedBlocks.get(name);
+  // The output layer, or the embedding in its place, is in Q6_K.
+  if (block !== undefined) return variant('gguf', `GGUF ${name}`, block, 6.56, ggufSource);
   const bits = new Map(ggufBits).get(name);
   if (bits === undefined) return undefined;
   const error = ggufErrors.find(([pattern]) => pattern.test(name))?.[1];
@@ -155,6 +162,21 @@ const ggufErrors: readonly (readonly [RegExp, number])[] = [
   [/^Q2_K_XL$/, 0.15],
   [/^I?Q2_/, 0.1],
 ];
+
+/**
+ * What a tag of Ollama's library without a format has. Q4_0 was the default until mid-2024, and models from before still have it:
+ * https://github.com/ollama/ollama/issues/4626, https://github.com/ollama/ollama/issues/5425, https://github.com/ollama/ollama/issues/1543
+ * @param model the name of the shape
+ */
+export function ollamaFormat(model: string): WeightFormat | undefined {
+  return ggufFormat(beforeKQuants.test(model) ? 'Q4_0' : 'Q4_K_M');
+}
+
+const beforeKQuants = new RegExp(
+  '/(?:llama-2-|meta-llama-3-|codellama|mixtral|falcon-(?:7|40|180)b|yi-|qwen1\\.5|qwen2-(?!vl|audio)|gemma-(?:2|7)b|gemma-2-|deepseek-v2|deepseek-coder|' +
+    'starcoder|phi-[23]|glm-4-9b$|c4ai-command-r-|internlm2-)',
+  'i',
+);
 
 /** A variant of ExLlamaV2 or MLX by its bits per weight. MLX quantizes the embeddings also. */
 export function variantFormat(id: 'exl2' | 'mlx', bits: number): WeightFormat {

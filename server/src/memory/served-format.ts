@@ -3,6 +3,7 @@ import {
   ggufFormat,
   type ModelShape,
   type NamedModel,
+  ollamaFormat,
   type WeightFormat,
   weightFormat,
 } from '../catalog/index.ts';
@@ -23,7 +24,8 @@ export function formatOf(
       const stated = formatOfName(name);
       if (stated === 'unknown' && namesQuants.test(name)) return undefined;
       if (engine === 'ollama' && stated === null && isEncoder(shape)) return weightFormat('fp16');
-      return stated === null || stated === 'unknown' ? ggufFormat('Q4_K_M') : stated;
+      if (stated !== null && stated !== 'unknown') return stated;
+      return engine === 'ollama' && !/gguf/i.test(name) ? ollamaFormat(shape.name) : ggufFormat('Q4_K_M');
     }
     // Published MXFP4 is not quantized again, so a repository without a file has that.
     if (format === 'unknown' && !isGgml(engine)) return undefined;
