@@ -57,6 +57,11 @@ test.each<readonly [string, Server, number, { readonly cacheGiB?: number; readon
   ['llama.cpp, gpt-oss as F16', { image: llama, args: '[-hf, "unsloth/gpt-oss-20b-GGUF:F16", -c, "8192", -ngl, "99"]' }, 1, { weightsGiB: 11.74 }],
   // Weights that were changed are no longer in MXFP4: 20.336 billion parameters in 16 bits.
   ['llama.cpp, a changed gpt-oss as F16', { image: llama, args: '[-hf, "acme/gpt-oss-20b-abliterated-GGUF:F16", -c, "8192", -ngl, "99"]' }, 1, { weightsGiB: 37.88 }],
+  // 670 billion parameters in 2 bits, and 1.02 billion of up-projections a second time in 16, on 4 cards.
+  ['llama.cpp, the first of several files', { image: llama, args: '[-m, /models/DeepSeek-R1-UD-IQ1_S-00001-of-00003.gguf, -c, "4096", -ngl, "99"]' }, 4, { weightsGiB: 39.64 }],
+  ['llama.cpp, the address of a file', { image: llama, args: '[--model-url, "https://huggingface.co/bartowski/Meta-Llama-3.1-8B-Instruct-GGUF/resolve/main/Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf", -c, "8192"]' }, 1, { cacheGiB: 1, weightsGiB: 4.27 }],
+  // 28 layers with 4 KV heads of 128: 131,072 × 57,344 bytes. The flag says how long requests are, whatever the positions.
+  ['vLLM, stretched positions', { image: 'vllm/vllm-openai:v0.11.0', args: "[--model=Qwen/Qwen2.5-7B-Instruct, '--hf-overrides={\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 4.0}}', --max-model-len=131072]" }, 1, { cacheGiB: 7, weightsGiB: 14.19 }],
   // Models of embeddings have no output layer: 7.111 billion parameters of Mistral 7B's 7.242.
   ['vLLM, e5-mistral', { image: 'vllm/vllm-openai:v0.11.0', args: '[--model=intfloat/e5-mistral-7b-instruct, --runner=pooling, --max-model-len=4096]' }, 1, { cacheGiB: 0.5, weightsGiB: 13.25 }],
 ])('%s', (_, server, devices, { cacheGiB, weightsGiB }) => {

@@ -247,7 +247,9 @@ function partsOf(name: string): readonly string[] {
     .slice(0, longestName)
     .replace(/^[a-z+\d]+:\/\//i, '')
     .replace(/[?#].*$/, '')
-    .replace(/(?<!\/)\/+$/, '');
+    .replace(/(?<!\/)\/+$/, '')
+    // The first of several files.
+    .replace(/-\d{5}-of-\d{5}(?=\.\w+$)/, '');
   const last = path
     .split(/\/|--/)
     .filter((part) => part !== '')

@@ -58,7 +58,9 @@ export function serverSettings(start: ServerStart, container: Container): Server
     (one) => settingOf({ ...start, settings: [one] }, 'number-format') !== undefined,
   );
   const context = contextOf(start);
-  if (context === null || settingOf(start, 'context-stretch') !== undefined) return null;
+  // Stretched positions change the longest request only where no flag sets it.
+  const isStretched = context === undefined && settingOf(start, 'context-stretch') !== undefined;
+  if (context === null || isStretched) return null;
   const offload = settingOf(start, 'offload');
   const bytes = countOf(value('cache-memory'));
   return {
