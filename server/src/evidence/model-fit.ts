@@ -103,7 +103,9 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
   const isStated =
     known !== null && inField === undefined && inPod?.modelFrom !== 'config' && inPod?.modelFrom !== 'hint';
   const certain = isStated && name === 'published' && !isGguf && !isNeuron;
-  if (dividedGiB(served, devices.count) > devices.eachGiB * (certain ? exactMargin : margin))
+  const least = 1 - estimate.weightsError;
+  const share = dividedGiB(served, devices.count);
+  if (share > devices.eachGiB * (certain ? exactMargin : margin) && share * least > devices.eachGiB)
     return { ...found, kind: 'weights', certain, leastGiB: null };
   if (isNeuron) {
     if (served.tensor === null || served.data !== 1 || setsNeuron(container)) return undefined;
@@ -116,8 +118,9 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
     // llama.cpp adjusts only what no flag sets: https://github.com/ggml-org/llama.cpp/blob/master/common/fit.cpp
     const isOwnLength = estimate.contextFrom === 'flag' && estimate.context <= estimate.shape.context;
     const isSet = isStated && isOwnLength && !movesCache(container);
-    const neededGiB = (estimate.weightsGiB + estimate.cacheGiB) * estimate.devices;
-    const exceeds = isSet && neededGiB > devices.eachGiB * devices.count * margin;
+    const haveGiB = devices.eachGiB * devices.count;
+    const neededGiB = (estimate.weightsGiB * least + estimate.cacheGiB) * estimate.devices;
+    const exceeds = isSet && neededGiB > haveGiB * margin;
     return exceeds ? { ...found, kind: 'cache', certain: false, leastGiB: null } : undefined;
   }
   const cards =
@@ -229,10 +232,10 @@ function fewCards(served: ServedModel, count: number, vendor: string): readonly 
 /** More than an H100 NVL or a GH200 has. */
 const commonGiB = 96;
 
-/** The weights on each of several GPUs that share all of them. */
+/** The weights on each of several GPUs that share all of them: llama.cpp divides the layers, without a flag. */
 function dividedGiB(served: ServedModel, tensor: number): number {
   const divided = { ...served, tensor, pipeline: 1, data: 1 };
-  return estimateServing({ model: divided, unknown: null }).estimate?.weightsGiB ?? 0;
+  return estimateServing({ model: divided, unknown: null }, { cardGiB: null, gpus: tensor }).estimate?.weightsGiB ?? 0;
 }
 
 /** `published`: a name of a publisher; `copy`: the same model of another organization; `derived`: a path or a name that leaves the format open. */

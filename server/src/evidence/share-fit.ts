@@ -54,7 +54,8 @@ export function shareMisfitOf(container: Container, workload: Workload, podSet: 
   const estimate = estimateOn(served, { eachGiB: share.eachGiB, count: share.count });
   if (estimate === null || served.offloadGiB !== 0 || served.gpuLayers !== null) return undefined;
   const { weightsGiB, format } = leastWeights(estimate, served, share.count);
-  return weightsGiB > share.eachGiB * margin ? { estimate, weightsGiB, format, share } : undefined;
+  const atLeast = weightsGiB * Math.min(1 / margin, 1 - estimate.weightsError);
+  return atLeast > share.eachGiB ? { estimate, weightsGiB, format, share } : undefined;
 }
 
 function memoryShareOf(container: Container, podSet: PodSet): Share | undefined {
