@@ -14,7 +14,7 @@ import { type DocumentContext, defineRule } from './rule.ts';
  * ## Why
  *
  * Operators download a model by the scheme of its address: `hf://` from Hugging Face, `s3://` from a bucket, `pvc://` from a volume. They do not
- * know what `organization/model` is: the download fails, and the server never starts. In KubeAI, `ollama://` is for the engine OLlama only, and some addresses need a `cacheProfile`. The page of a model on huggingface.co is not the model.
+ * know what `organization/model` is: the download fails, and the server never starts. KServe takes `bucket/folder/model` for a folder of the image, and downloads nothing. In KubeAI, `ollama://` is for the engine OLlama only, and some addresses need a `cacheProfile`. The page of a model on huggingface.co is not the model.
  *
  * ```yaml invalid
  * apiVersion: serving.kserve.io/v1beta1
@@ -52,7 +52,7 @@ import { type DocumentContext, defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For paths, for other web addresses and schemes, which a ClusterStorageContainer may add, for templates and placeholders, and for the fields of other operators.
+ * For paths, also relative ones such as `models/chat`, for other web addresses and schemes, which a ClusterStorageContainer may add, for templates and placeholders, and for the fields of other operators.
  *
  * ## Sources
  *
@@ -164,12 +164,16 @@ function check(at: Cursor | undefined, reader: string, { document, report }: Doc
       uri,
     ) ?? [];
   // Absolute and relative paths have no scheme.
-  if (page === undefined && (/^[./~]|:\/\/|^[a-z]+:/i.test(uri) || !/^[\w.-]+(?:\/[\w.-]+)?(?::[\w.-]+)?$/.test(uri)))
-    return;
-  const name = page ?? (uri.includes('/') && !uri.includes(':') ? uri : undefined);
+  const isDeep = page === undefined && isInBucket(uri);
+  const isPlain = /^[\w.-]+(?:\/[\w.-]+)?(?::[\w.-]+)?$/.test(uri) || isDeep;
+  if (page === undefined && (/^[./~]|:\/\/|^[a-z]+:/i.test(uri) || !isPlain)) return;
+  const name = page ?? (uri.includes('/') && !uri.includes(':') && !isDeep ? uri : undefined);
   const write =
-    name === undefined ? 'its address needs a scheme such as hf:// or pvc://' : `write hf://${shorten(name, 50)}`;
+    name === undefined
+      ? `its address needs a scheme such as ${isDeep ? 's3://' : 'hf://'} or pvc://`
+      : `write hf://${shorten(name, 50)}`;
   report({
+    ...(isDeep && { severity: 'warning' }),
     message:
       page === undefined
         ? `${shorten(uri, 50)} has no scheme: ${reader} cannot download the model; ${write}`
@@ -181,3 +185,17 @@ function check(at: Cursor | undefined, reader: string, { document, report }: Doc
         : [fix(`Use hf://${shorten(name, 50)}`, 'unsafe', replaceScalar(document, at, `hf://${name}`))],
   });
 }
+
+/** Whether an address is one of a bucket without its scheme: deeper than a repository, and not a folder of an image. */
+function isInBucket(uri: string): boolean {
+  const [first = '', ...folders] = uri.replace(/\/$/, '').split('/');
+  const isPart = (one: string) => /^[\w.-]+$/.test(one);
+  // The names of buckets have no capitals, and at least 3 characters.
+  return folders.length > 1 && /^[a-z\d][a-z\d.-]{2,62}$/.test(first) && !ofImages.has(first) && folders.every(isPart);
+}
+
+/** Folders in images, which a server finds with a relative path. */
+const ofImages = wordSet(
+  'app apps bin build cache checkpoints data dist examples home lib llm llms mnt model model-repository models model_repository opt',
+  'output outputs pretrained pvc resources root src storage test tests tmp usr var volume weights work workspace',
+);
