@@ -1,7 +1,7 @@
-import { imageParts } from '../catalog/images.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
+import { argumentForms, readsArguments } from '../evidence/argument-forms.ts';
 import { hasUser } from '../evidence/launch.ts';
 import { type UnsetVariables, unsetVariables } from '../evidence/operator-variables.ts';
 import { isWholePod } from '../evidence/rejection.ts';
@@ -86,7 +86,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * to pods. A variable that is not defined at all is reported only in Pods, Deployments, StatefulSets and Jobs without `envFrom`, because
  * operators define their own variables. In a PyTorchJob without a Master, the variables that its operator sets only next to one are also
  * reported, and in a TrainJob for the runtime torch-distributed, MASTER_ADDR and the like, because the trainer sets `PET_MASTER_ADDR` instead.
- * `$NAME` is reported in arguments only if a known program reads it and the container defines the variable itself; in the value of a variable
+ * `$NAME` is reported in arguments only if a known program reads it and the container or its controller (LeaderWorkerSet, JobSet, PyTorchJob, Indexed Job) defines the variable; in the value of a variable
  * only if the container defines it and the value has no spaces, or is a list of arguments that the container's script reads or that quotes
  * protect from any shell, and not in `HF_HOME` and the like, which their library expands, or in tasks of SkyPilot. For lists other than PATH
  * that extend their own value.
@@ -224,24 +224,16 @@ function reportForm(
 
 /** Reports `$NAME`, the form of shells, for a variable of the container, if a known program reads it. */
 function reportShellForm(container: Container, words: readonly Located<string>[], context: PodSetContext): void {
-  const { document, report } = context;
-  const { env, command, image } = container;
-  // Scripts and wrappers may expand their arguments.
-  const isProgram =
-    command.length === 0
-      ? ownEntrypoints.test(imageParts(image?.value ?? '').repository)
-      : readsArguments.has(baseName(words[0]?.value ?? '').replace(/^(python)[\d.]+$/, '$1'));
-  if (!isProgram) return;
-  for (const { value, at } of words) {
-    const [, flag = '', plain, braced = plain] =
-      /^(--?[\w-]+=)?\$(?:([A-Z_][A-Z0-9_]*)|\{([A-Z_][A-Z0-9_]*)\})$/.exec(value) ?? [];
-    const owner = env.find(({ name }) => name === braced);
-    // A tool that fills in variables fills in all of them.
-    if (braced === undefined || owner === undefined || isTemplated(owner.value?.at)) continue;
+  const { document, report, workload } = context;
+  for (const { word, written, name, start, isWhole } of argumentForms(container, words, workload)) {
+    const [before, after] = [word.value.slice(0, start), word.value.slice(start + written.length)];
+    const part = { start, end: start + written.length };
     report({
-      message: `Only a shell expands ${shorten(value.slice(flag.length), 50)}: the program gets this literal text`,
-      span: spanOf(at),
-      fixes: () => [fix(`Change to $(${braced})`, 'safe', replaceScalar(document, at, `${flag}$(${braced})`))],
+      message: `Only a shell expands ${shorten(written, 50)}: the program gets this literal text`,
+      span: isWhole ? spanOf(word.at) : spanInScalar(document, word, part),
+      fixes: () => [
+        fix(`Change to $(${name})`, 'safe', replaceScalar(document, word.at, `${before}$(${name})${after}`)),
+      ],
     });
   }
 }
@@ -274,13 +266,6 @@ function reportCommands({ command, env }: Container, words: readonly Located<str
 const runsCommands = wordSet(
   'env xargs ssh su sudo chroot watch script parallel gosu nsenter unshare flock mpirun mpiexec srun docker podman kubectl',
 );
-
-const readsArguments = wordSet(
-  'python torchrun accelerate deepspeed vllm text-generation-launcher text-embeddings-router llama-server tritonserver trtllm-serve sglang',
-);
-
-/** Images whose entrypoint is a server without a shell. */
-const ownEntrypoints = /(?:^|\/)(?:vllm\/vllm-openai|huggingface\/text-embeddings-inference|ggml-org\/llama\.cpp)$/;
 
 /** Reports the first variable, in any form, that the job's operator does not set. */
 function reportUnset(
