@@ -4,6 +4,7 @@ import { lackingCapability } from '../evidence/driver-capabilities.ts';
 import { envValues, isOfForm } from '../evidence/env-values.ts';
 import { spansPods } from '../evidence/gpu-assignment.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
+import { missedInterface } from '../evidence/pod-interfaces.ts';
 import { placeOfConfigVariable } from '../model/config-env.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -19,7 +20,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * PyTorch reads `PYTORCH_CUDA_ALLOC_CONF` only when it first uses the GPU, and stops if it cannot read it. JAX takes
- * `XLA_PYTHON_CLIENT_MEM_FRACTION` as a share, so 90 is 90 times the memory. NCCL cannot reach other nodes over `lo`. The backends of
+ * `XLA_PYTHON_CLIENT_MEM_FRACTION` as a share, so 90 is 90 times the memory. NCCL cannot reach other nodes over `lo`, and a pod without `hostNetwork` has only `eth0`: neither `ens5` nor all interfaces except `^eth`. The backends of
  * `VLLM_ATTENTION_BACKEND` are uppercase. vLLM and NCCL read many switches as numbers: with `true`, vLLM stops, and NCCL does not apply them. With `NVIDIA_DRIVER_CAPABILITIES: utility`, a container gets nvidia-smi but not CUDA.
  *
  * ```yaml invalid
@@ -62,7 +63,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For containers without accelerators, for templates and placeholders, for `lo` in pods that work alone, and for `utility` where only
+ * For containers without accelerators, for templates and placeholders, for `lo` in pods that work alone, for interfaces in pods with annotations, claims or devices that may add networks, and for `utility` where only
  * nvidia-smi or an exporter runs.
  *
  * ## Sources
@@ -87,11 +88,21 @@ export default defineRule({
       if (known === undefined || located === undefined || !value || isTemplated(located.at) || /[$<{]/.test(value))
         continue;
       const { form, mustBe, effect } = known;
+      const isInterface = /^(?:link|interface)$/.test(form);
+      const missed = isInterface ? missedInterface(value, form === 'link', { podSet, container, workload }) : undefined;
       const lacking = form === 'capabilities' ? lackingCapability(value, container) : undefined;
-      if (lacking === undefined && isOfForm(value, form)) continue;
-      if (/^(?:link|interface)$/.test(form) && !meetsOthers(container, workload)) continue;
+      if (lacking === undefined && missed === undefined && isOfForm(value, form)) continue;
+      if (isInterface && !meetsOthers(container, workload)) continue;
       if (!usesAccelerators(container, podSet) || (form === 'capabilities' && onlyWatches(container))) continue;
       if (firstWith(name, located.value, workload) !== container) continue;
+      if (missed !== undefined) {
+        const problem =
+          missed === 'excluded'
+            ? `${shorten(value, 30)} excludes eth0, the only interface of a pod without hostNetwork`
+            : `is ${shorten(value, 20)}, but without hostNetwork, a pod has only eth0`;
+        report({ message: `${name} ${problem}: ${effect}`, span: spanOf(located.at) });
+        continue;
+      }
       const corrected = form === 'backend' ? value.toUpperCase() : value.replaceAll('=', ':');
       report({
         ...(/ignores|slows/.test(effect) && { severity: 'info' }),
