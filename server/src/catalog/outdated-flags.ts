@@ -42,5 +42,8 @@ function removed(names: string, since: Release, source: string, now?: string): R
 /** The release of vLLM from which `--limit-mm-per-prompt` takes only JSON. https://github.com/vllm-project/vllm/issues/21615 */
 export const jsonLimits: Release = [0, 10, 0];
 
+/** The release of vLLM from which `--compilation-config` takes only JSON. https://github.com/kubernetes-sigs/gateway-api-inference-extension/issues/2243 */
+export const jsonCompilation: Release = [0, 11, 0];
+
 /** The build of llama.cpp from which `--flash-attn` takes a value. https://github.com/mybigday/llama.node/pull/102, ggml-org/llama.cpp#15434 */
 export const flashAttentionValue = 6327;

@@ -87,6 +87,7 @@ const titles: ReadonlyMap<string, string> = new Map([
   ['huggingfaceserver', "KServe's server"],
   ['tritonserver', 'Triton'],
   ['nim', 'NIM'],
+  ['dynamo', 'Dynamo'],
   ['torchserve', 'TorchServe'],
   ['tensorflow_model_server', 'TensorFlow Serving'],
   ['llama_cpp', 'llama_cpp.server'],

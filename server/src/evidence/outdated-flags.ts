@@ -1,5 +1,11 @@
 import { imageParts } from '../catalog/images.ts';
-import { flashAttentionValue, jsonLimits, type RemovedFlag, removedFromVllm } from '../catalog/outdated-flags.ts';
+import {
+  flashAttentionValue,
+  jsonCompilation,
+  jsonLimits,
+  type RemovedFlag,
+  removedFromVllm,
+} from '../catalog/outdated-flags.ts';
 import { titleOf } from '../catalog/program-records.ts';
 import type { Release } from '../catalog/server-support.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
@@ -77,30 +83,46 @@ export function outdatedFlags(program: string, flags: readonly Flag[], container
   );
   if (program === 'llama-server')
     return [...unknown, ...written.flatMap((flag) => bareFlashAttention(flag, container) ?? [])];
-  if (program !== 'vllm') return unknown;
-  const release = serverRelease(container);
-  if (release === undefined && !runsNewestVllm(container)) return unknown;
-  const isCertain = release !== undefined;
-  const removed = removedFromVllm.flatMap((one) => {
-    const flag = isWithout(one, release) ? written.find(({ name }) => one.names.split(' ').includes(name)) : undefined;
-    return flag === undefined ? [] : [{ flag, problem: problemOf(one, flag), isCertain, canGo: one.now === undefined }];
-  });
-  const limits = written.filter(({ name, value = '', dynamic }) => {
-    const isOld = name === 'limit-mm-per-prompt' && !dynamic && /^[a-z]+=\d+(?:,[a-z]+=\d+)*$/.test(value);
-    return isOld && !(release !== undefined && isBefore(release, jsonLimits));
-  });
-  return [
-    ...unknown,
-    ...removed,
-    ...limits.map((flag) => {
-      const json = (flag.value ?? '').replaceAll(/([a-z]+)=/g, '"$1":');
-      return { flag, problem: `--${flag.written} must be JSON, such as {${json}}`, isCertain, canGo: false };
-    }),
-  ];
+  return startsVllm(program, container) ? [...unknown, ...changedFlags(written, container)] : unknown;
 }
 
-function isWithout({ since }: RemovedFlag, release: Release | undefined): boolean {
-  return release === undefined || !isBefore(release, since);
+/** Whether a program is vLLM, or a worker of Dynamo that passes its flags on to it. */
+function startsVllm(program: string, { command, args }: Container): boolean {
+  if (program !== 'dynamo') return program === 'vllm';
+  return [...command, ...args].some(({ value }) => /\bdynamo\.vllm\b/.test(value));
+}
+
+/** The flags of vLLM that the release of a container does not have any more, or reads in another form. */
+function changedFlags(written: readonly Flag[], container: Container): readonly OutdatedFlag[] {
+  const release = serverRelease(container);
+  if (release === undefined && !runsNewestVllm(container)) return [];
+  const isCertain = release !== undefined;
+  const isFrom = (since: Release) => release === undefined || !isBefore(release, since);
+  const removed = removedFromVllm.flatMap((one) => {
+    const flag = isFrom(one.since) ? written.find(({ name }) => one.names.split(' ').includes(name)) : undefined;
+    return flag === undefined ? [] : [{ flag, problem: problemOf(one, flag), isCertain, canGo: one.now === undefined }];
+  });
+  const form = { isCertain, canGo: false };
+  return [
+    ...removed,
+    ...written.flatMap((flag) => {
+      const { name, value = '', dynamic } = flag;
+      if (
+        name === 'limit-mm-per-prompt' &&
+        !dynamic &&
+        isFrom(jsonLimits) &&
+        /^[a-z]+=\d+(?:,[a-z]+=\d+)*$/.test(value)
+      ) {
+        const json = value.replaceAll(/([a-z]+)=/g, '"$1":');
+        return [{ flag, problem: `--${flag.written} must be JSON, such as {${json}}`, ...form }];
+      }
+      if (name === 'compilation-config' && !dynamic && isFrom(jsonCompilation) && /^\d$/.test(value)) {
+        const problem = `vLLM ${jsonCompilation.join('.')} and later read --${flag.written} as JSON, not as level ${value}`;
+        return [{ flag, problem, ...form }];
+      }
+      return [];
+    }),
+  ];
 }
 
 function problemOf({ since, now }: RemovedFlag, { written }: Flag): string {

@@ -120,6 +120,11 @@ export const vllmValues: ValueChecks = new Map([
     json,
   ),
   ...checked('max-model-len max-num-seqs max-num-batched-tokens', wholeNumber),
+  // Each number is a word of its own: https://github.com/ai-dynamo/aiconfigurator/pull/377, 2026-11-30
+  [
+    'cudagraph-capture-sizes',
+    (value) => (/^\[?\d+(?:, ?\d+)+,?\]?$/.test(value) ? 'numbers without commas' : undefined),
+  ],
   ...checked('tensor-parallel-size pipeline-parallel-size data-parallel-size', count),
 ]);
 

@@ -190,6 +190,7 @@ const dockerOptions = wordSet('shm-size gpus runtime ulimit restart privileged p
 /** The flags with which a server exits: with a misspelled name, one of another server, or a value that it rejects. */
 export function wrongFlags(program: string, flags: readonly Flag[]): readonly WrongFlag[] {
   const server = servers.get(program);
+  if (program === 'dynamo') return flags.flatMap((flag) => withWrongValue(flag, onlyOfVllm) ?? []);
   if (server === undefined) return [];
   // Parsers may come with a plugin.
   const hasPlugin = flags.some(({ name }) => name.endsWith('-parser-plugin'));
@@ -232,14 +233,22 @@ function wrongJson(flag: Flag): WrongFlag | undefined {
   return { flag, mustBe: 'JSON, with double quotes' };
 }
 
-function wrongFlag({ known, synonyms, values, exact }: ServerFlags, flag: Flag): WrongFlag | undefined {
+/** What the workers of Dynamo pass on to vLLM, and its other engines do not have. */
+const onlyOfVllm: ValueChecks = new Map(
+  [...vllmValues].filter(([name]) => /^(?:gpu-memory-utilization|max-(?:model-len|num-.*)|cudagraph-.*)$/.test(name)),
+);
+
+function withWrongValue(flag: Flag, values: ValueChecks): WrongFlag | undefined {
   const { name, value, dynamic, isVariable, word } = flag;
+  if (isVariable || dynamic || value === undefined || !word.text.startsWith('-')) return undefined;
+  const mustBe = values.get(name)?.(value);
+  return mustBe === undefined ? undefined : { flag, mustBe };
+}
+
+function wrongFlag({ known, synonyms, values, exact }: ServerFlags, flag: Flag): WrongFlag | undefined {
+  const { name, isVariable, word } = flag;
   if (isVariable || !word.text.startsWith('-')) return undefined;
-  const check = values.get(name);
-  if (check !== undefined) {
-    const mustBe = value === undefined || dynamic ? undefined : check(value);
-    return mustBe === undefined ? undefined : { flag, mustBe };
-  }
+  if (values.has(name)) return withWrongValue(flag, values);
   // A single dash belongs to short flags, and a dot to the key of a setting.
   if (!word.text.startsWith('--') || name.includes('.')) return undefined;
   if (known.has(name)) return undefined;

@@ -1,3 +1,4 @@
+import { dynamoVllm } from '../catalog/dynamo-releases.ts';
 import { imageParts, isPlainVllm } from '../catalog/images.ts';
 import type { Release } from '../catalog/server-support.ts';
 import { oneOf } from '../catalog/word-patterns.ts';
@@ -52,9 +53,11 @@ function mayInstall({ at, value }: Container['command'][number]): boolean {
   return isTemplated(at) || /\b(?:install|uvx|uv run)\b/.test(value);
 }
 
-/** The release in an image with the name of vLLM's or Ollama's own. Other images have their own versions, and other tags may be special builds. */
+/** The release in an image with the name of vLLM's, Dynamo's or Ollama's own. Other images have their own versions, and other tags may be special builds. */
 function releaseOf(image: string): Release | undefined {
   const { repository, tag = '' } = imageParts(image);
+  const packed = dynamoVllm(repository, tag);
+  if (packed !== null) return packed;
   if (/^(?:docker\.io\/)?rocm\/vllm$/.test(repository)) return releaseIn(rocmTag.exec(tag));
   // LMCache's image of this name has LMCache's version.
   if (!/^(?!lmcache\/|.*\/lmcache\/)(?:.*\/)?vllm-openai$/.test(repository) && !isOllama.test(repository))

@@ -49,7 +49,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a variable such as `MAX_MODEL_LEN` it starts, but uses its default (severity warning),
  * and so does Ollama with `OLLAMA_NUM_CTX`. `VLLM_PORT` is for connections between vLLM's own processes, not for its API. Some need another one: vLLM's `--enable-auto-tool-choice` a parser (and without it, a parser does nothing: severity warning),
  * llama.cpp's `--cache-type-v q8_0` flash attention, Triton's `--load-model` the control mode explicit. Newer releases of vLLM have no `--swap-space` or
- * `--disable-log-requests`, and newer builds of llama.cpp need a value after `--flash-attn` (severity warning if the tag of the image is mutable, as for names of formats and
+ * `--disable-log-requests`, also in workers of Dynamo, and newer builds of llama.cpp need a value after `--flash-attn` (severity warning if the tag of the image is mutable, as for names of formats and
  * parsers). Some need another model: parallel experts a mixture of experts, and a parser of tool calls the family for which it is made. Limits of Text Generation Inference
  * must agree with each other, llama.cpp divides its context among its slots (severity warning), and an empty variable (`QUANTIZE: ""`) is not a value.
  *
