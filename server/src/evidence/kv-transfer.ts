@@ -1,3 +1,4 @@
+import { imageParts } from '../catalog/images.ts';
 import { meaningOf } from '../command/flag-meaning.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
@@ -39,10 +40,14 @@ export function kvMismatch(workload: Workload): KvMismatch | undefined {
     [prefill, decode, 'prefill'],
     [decode, prefill, 'decode'],
   ];
-  const flagName = prefill.program === 'sglang' ? '--disaggregation-mode' : '--kv-transfer-config';
+  const flagName = prefill.program === 'vllm' ? '--kv-transfer-config' : '--disaggregation-mode';
+  const result =
+    prefill.program === 'dynamo'
+      ? 'from Dynamo 1.4 on, the model is never ready'
+      : 'no KV cache is transferred, and decoding repeats the prefill or fails';
   for (const [one, other] of pairs) {
     if (one.flag !== undefined || other.flag === undefined) continue;
-    const message = `${one.name} lacks ${flagName}, which ${other.name} has: no KV cache is transferred, and decoding repeats the prefill or fails`;
+    const message = `${one.name} lacks ${flagName}, which ${other.name} has: ${result}`;
     return { ...at(one), message };
   }
   for (const [one, , phase] of pairs) {
@@ -67,6 +72,16 @@ const wrongRoles = {
   prefill: new Set(['kv_consumer', 'decode']),
   decode: new Set(['kv_producer', 'prefill']),
 } as const satisfies Record<Phase, ReadonlySet<string>>;
+
+/**
+ * Whether a worker of Dynamo registers as one of both phases without its mode, so that no worker is of the other phase. Older releases took it for one that decodes.
+ * https://github.com/ai-dynamo/dynamo/pull/13037, 2026-11-30
+ */
+function needsMode({ image }: Container): boolean {
+  const { repository, tag = '' } = imageParts(image === undefined || isTemplated(image.at) ? '' : image.value);
+  const [, major, minor] = /^v?(\d{1,2})\.(\d{1,2})\.\d/.exec(/dynamo/.test(repository) ? tag : '') ?? [];
+  return major === undefined || Number(major) * 100 + Number(minor) >= 104;
+}
 
 /** Connectors that only talk to their own kind. https://docs.vllm.ai/en/latest/features/disagg_prefill.html, https://docs.sglang.ai/advanced_features/pd_disaggregation.html */
 const direct: ReadonlySet<string> = new Set(
@@ -93,7 +108,8 @@ function serverIn(container: Container, { name, pod }: PodSet): Side | undefined
     return undefined;
   const servers = commandsIn(container).flatMap((command) => {
     const { program } = recognizeProgram([command]) ?? {};
-    return program === 'vllm' || program === 'sglang' ? [{ program, words: command.words }] : [];
+    const isKnown = program === 'vllm' || program === 'sglang' || program === 'dynamo';
+    return isKnown ? [{ program, words: command.words }] : [];
   });
   const [server, ...others] = servers;
   const first = server?.words[0];
@@ -104,6 +120,12 @@ function serverIn(container: Container, { name, pod }: PodSet): Side | undefined
   const isOpen = (flag: Flag) => meaningOf(flag, 'settings-file') !== undefined;
   if (flags.some(isOpen) || server.words.some(({ text }) => /^["']?\$[\w({@*]/.test(text))) return undefined;
   const find = (...names: readonly string[]) => flags.find((flag) => names.includes(flag.name));
+  if (server.program === 'dynamo') {
+    // Older flags, next to which a worker without one decodes.
+    if (find('is-prefill-worker', 'is-decode-worker') !== undefined || !needsMode(container)) return undefined;
+    const mode = find('disaggregation-mode');
+    return { ...side, flag: mode, connector: undefined, role: mode?.value };
+  }
   if (server.program === 'sglang') {
     const flag = find('disaggregation-mode', 'pd-disaggregation-mode');
     const connector = find('disaggregation-transfer-backend')?.value;

@@ -10,7 +10,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * With disaggregated serving, some servers only read prompts and pass their KV cache to those that write the answers. Both sides need the
- * transfer: `--kv-transfer-config` of vLLM, `--disaggregation-mode` of SGLang, with matching roles and the same connector. Otherwise the servers
+ * transfer: `--kv-transfer-config` of vLLM, `--disaggregation-mode` of SGLang and Dynamo, with matching roles and the same connector. Otherwise the servers
  * for decoding read each prompt again, or fail, and the GPUs of the others work in vain.
  *
  * ```yaml invalid
@@ -89,6 +89,7 @@ import { defineRule } from './rule.ts';
  * ## Sources
  *
  * - [vLLM: disaggregated prefilling](https://docs.vllm.ai/en/latest/features/disagg_prefill.html)
+ * - [ai-dynamo/dynamo#13037](https://github.com/ai-dynamo/dynamo/pull/13037)
  * - [SGLang: PD disaggregation](https://docs.sglang.ai/advanced_features/pd_disaggregation.html)
  */
 export default defineRule({
