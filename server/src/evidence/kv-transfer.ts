@@ -122,6 +122,7 @@ function serverIn(container: Container, { name, pod }: PodSet): Side | undefined
   const find = (...names: readonly string[]) => flags.find((flag) => names.includes(flag.name));
   if (server.program === 'dynamo') {
     // Older flags, next to which a worker without one decodes.
+    if (container.env.some((one) => /DISAGG/.test(one.name))) return undefined;
     if (find('is-prefill-worker', 'is-decode-worker') !== undefined || !needsMode(container)) return undefined;
     const mode = find('disaggregation-mode');
     return { ...side, flag: mode, connector: undefined, role: mode?.value };
