@@ -18,6 +18,8 @@ export interface ServedFlags {
   readonly quantization: ServedValue | undefined;
   /** The format of numbers, as vLLM and SGLang name it. */
   readonly dtype: ServedValue | undefined;
+  /** The format of the KV cache. */
+  readonly cacheType: ServedValue | undefined;
 }
 
 /** The model and quantization of the only model server of a container. */
@@ -42,5 +44,5 @@ export function readServedFlags(input: ProcessInput, entrypoint: string | undefi
   const model =
     last('model') ?? (first === undefined || first.dynamic ? undefined : { value: first.text, words: [first, first] });
   const [quantization, dtype] = ['q', 'dtype'].map((start) => last('number-format', (name) => name.startsWith(start)));
-  return { model, quantization, dtype };
+  return { model, quantization, dtype, cacheType: last('cache-type') };
 }

@@ -1,5 +1,6 @@
 import { gpus, modelByName } from '../catalog/index.ts';
 import { wordsOf } from '../command/name-words.ts';
+import type { ServedValue } from '../command/served-flags.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
 import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { isBefore, serverRelease } from '../evidence/server-release.ts';
@@ -22,7 +23,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * AWQ and GPTQ are formats of the published weights, not settings: a server with `--quantization awq` and other weights stops at startup, and so
  * does one with `--quantization fp8` and weights that are already in another format, such as those of gpt-oss (MXFP4).
- * Some formats also need newer GPUs than the selected one, or numbers in float16. vLLM reads a single GGUF file, not a repository of them; Text
+ * Some formats, also of the KV cache, need newer GPUs than the selected one, or numbers in float16. vLLM reads a single GGUF file, not a repository of them; Text
  * Generation Inference reads none, and llama.cpp reads nothing else. A pod that keeps restarting holds its GPU all the time.
  *
  * ```yaml invalid
@@ -66,6 +67,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [vLLM: FP8 with llm-compressor](https://docs.vllm.ai/en/latest/features/quantization/fp8.html)
  * - [vLLM: GGUF](https://docs.vllm.ai/en/latest/features/quantization/gguf.html)
  * - [vllm-project/vllm#1157](https://github.com/vllm-project/vllm/issues/1157)
+ * - [vllm-project/vllm#35720](https://github.com/vllm-project/vllm/pull/35720)
  * - [Text Generation Inference: quantization](https://huggingface.co/docs/text-generation-inference/conceptual/quantization)
  */
 export default defineRule({
@@ -89,6 +91,7 @@ export default defineRule({
       reportVariable(container, served?.model?.value, context);
       reportOldGpu(container, context);
     }
+    reportCache(container, served?.cacheType, context);
     const method = flag && methods[flag.value.toLowerCase()];
     if (flag === undefined || method === undefined) return;
     // Text Generation Inference makes other checks.
@@ -257,6 +260,24 @@ function reportOldGpu(container: Container, { podSet, document, report }: PodSet
   const span = model && spanOfWords(document, [...container.command, ...container.args], model.words);
   if (model !== undefined && problem !== undefined && span !== undefined)
     report({ message: `${shorten(model.value, 48)} in AWQ format ${problem}: the server does not start`, span });
+}
+
+/**
+ * A KV cache in FP8 on a V100. The only attention kernels of vLLM's second engine that run on Volta are Triton's, which cannot convert to this
+ * format before compute capability 8.9. Older releases have another engine; newer ones are not confirmed.
+ * https://github.com/vllm-project/vllm/pull/35720 (v0.16.0, read 2026-11-30)
+ */
+function reportCache(container: Container, cache: ServedValue | undefined, context: PodSetContext): void {
+  const { podSet, document, report } = context;
+  if (cache === undefined || !/^fp8(?:_e4m3)?$/.test(cache.value)) return;
+  const release = soleServer(container)?.program === 'vllm' ? serverRelease(container) : undefined;
+  if (release === undefined || isBefore(release, [0, 11, 0]) || !isBefore(release, [0, 17, 0])) return;
+  const gpu = onlyGpu(podSet);
+  const span = spanOfWords(document, [...container.command, ...container.args], cache.words);
+  if (gpu?.computeCapability !== '7.0' || span === undefined) return;
+  const [first, last] = cache.words;
+  const text = first === last ? first.text : `${first.text} ${last.text}`;
+  report({ message: `${shorten(text, 40)} is not supported on ${gpu.name}: the server does not start`, span });
 }
 
 /**
