@@ -6,18 +6,8 @@ import { kindOf } from '../model/kinds/index.ts';
 import { commandLineOf, commandsIn, processInput, useOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import {
-  asText,
-  type Cursor,
-  getIn,
-  isIncomplete,
-  isTemplated,
-  isUnseen,
-  type Located,
-  spanOf,
-} from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated, type Located, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { mayHaveVariables, mayRunMore } from './launch.ts';
 import { isNodeCount, ownFlags } from './torchrun-nodes.ts';
@@ -107,80 +97,8 @@ function isOnePython(container: Container): boolean {
 const launchers = /^$|launch|run$|elastic|mpi|horovod|deepspeed|accelerate|lightning|ray\b|pip$|jupyter/;
 
 /** The field of its pod that a variable has. */
-function fieldOf({ at }: Container['env'][number]): Cursor | undefined {
+export function fieldOf({ at }: Container['env'][number]): Cursor | undefined {
   return getIn(at, 'valueFrom', 'fieldRef', 'fieldPath');
-}
-
-/** How serious a rank is that is not a number, by what reads it; a program may take the number at the end of a name. */
-const severities = { launcher: 'error', program: 'warning', image: 'info' } as const;
-
-interface NamedRank {
-  readonly message: string;
-  readonly severity: (typeof severities)[keyof typeof severities];
-  readonly span: Span;
-}
-
-function namedBy(text: string, what: string, reader: keyof typeof severities, span: Span): NamedRank {
-  const start = `${shorten(text, 40)} is ${what}`;
-  const message =
-    reader === 'image'
-      ? `${start}, not a number: PyTorch stops, unless the image's program takes a number from it`
-      : `${start}: the launch stops, because its rank is not a number`;
-  return { message, severity: severities[reader], span };
-}
-
-/** A rank that is the name or the address of the pod instead of a number. */
-export function namedRank(container: Container, document: YamlDocument, workload: Workload): NamedRank | undefined {
-  const host = hostAsRank(container, document);
-  if (host !== undefined) return host;
-  for (const variable of container.env) {
-    const path = fieldOf(variable);
-    const what = words.get(asText(path) ?? '') ?? missingLabel(asText(path) ?? '', workload);
-    if (path === undefined || what === undefined) continue;
-    const reader = rankReader(variable.name, container) ?? (isForImage(variable.name, container) ? 'image' : undefined);
-    if (reader === undefined) continue;
-    if (setsRanks(workload) && isRankName(variable.name)) continue;
-    return namedBy(variable.name, what, reader, spanOf(path));
-  }
-  return undefined;
-}
-
-/** Whether the unknown program of an image gets a variable as its rank, next to the others by which PyTorch finds the first process. */
-function isForImage(variable: string, { command, args, env }: Container): boolean {
-  if (variable !== 'RANK' || command.length > 0 || args.length > 0) return false;
-  return ['WORLD_SIZE', 'MASTER_ADDR'].every((other) => env.some(({ name }) => name === other));
-}
-
-/** An assignment to the variable, or another script that may have one. */
-const setsHostname = /\bHOSTNAME=|\bread\b[^\n;|]*\bHOSTNAME\b|(?:^|[;&|\n])[ \t]*(?:source|\.)[ \t]/;
-
-/** A launch whose rank is the pod's hostname: `--node_rank=$HOSTNAME`. */
-function hostAsRank(container: Container, document: YamlDocument): NamedRank | undefined {
-  const lines = [...container.command, ...container.args];
-  // A script may give the variable another value.
-  if (container.env.some(({ name }) => name === 'HOSTNAME') || lines.some(({ value }) => setsHostname.test(value)))
-    return undefined;
-  for (const { words } of commandsIn(container)) {
-    const flag = readFlags(words).find(
-      (one) => meaningOf(one, 'node-rank') !== undefined && isHostname.test(one.value ?? ''),
-    );
-    const last = flag?.valueWord ?? flag?.word;
-    const span = flag && last && spanOfWords(document, container, [flag.word, last]);
-    if (span === undefined) continue;
-    return namedBy(`--${flag?.written ?? ''} ${flag?.value ?? ''}`, podName, 'launcher', span);
-  }
-  return undefined;
-}
-
-/** What a variable has from a label that the pods of a Job do not have. Controllers and webhooks set labels with a domain. */
-function missingLabel(path: string, { manifest }: Workload): string | undefined {
-  const key = /^metadata\.labels\['([\w.-]*rank)'\]$/i.exec(path)?.[1];
-  const template = getIn(kindOf(manifest).job?.(manifest.root), 'template');
-  if (key === undefined || template === undefined) return undefined;
-  const [metadata, labels] = [getIn(template, 'metadata'), getIn(template, 'metadata', 'labels')];
-  const given = getIn(labels, key);
-  if ([template, metadata, labels, given].some((one) => one !== undefined && isUnseen(one))) return undefined;
-  return given === undefined ? 'a label that no pod has' : undefined;
 }
 
 /** The value that a variable has from a label or an annotation of the pod template, which all its pods share. */
@@ -191,14 +109,6 @@ export function labelled(variable: Container['env'][number], { pod }: PodSet): L
   const value = given === undefined || isTemplated(given) ? undefined : asText(given);
   return path === undefined || value === undefined ? undefined : { value, at: path };
 }
-
-const podName = 'the name of the pod';
-const words: ReadonlyMap<string, string> = new Map([
-  ['metadata.name', podName],
-  ['metadata.uid', 'the UID of the pod'],
-  ['spec.nodeName', 'the name of the node'],
-  ['status.podIP', 'the address of the pod'],
-]);
 
 /** The address of the first node in a launch on several nodes, if it is that of the pod itself, or the name of a meeting that no two pods share. */
 export function ownMaster(
@@ -228,7 +138,8 @@ export function ownMaster(
 }
 
 const isLocal = /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[?::1?\]?)(?::\d+)?$/;
-const isHostname = /^(?:\$\(hostname(?: -[fiIs]+)?\)|`hostname`|\$HOSTNAME|\$\{HOSTNAME\})(?::[\w${}]+)?$/;
+/** The pod's hostname, with or without a port. */
+export const isHostname = /^(?:\$\(hostname(?: -[fiIs]+)?\)|`hostname`|\$HOSTNAME|\$\{HOSTNAME\})(?::[\w${}]+)?$/;
 const isRandom = either(/\$\{?(?:RANDOM|SRANDOM|HOSTNAME)\b/, /[$`]\(?(?:uuidgen\b|hostname\b|date\b[^)`]*%[sNST])/);
 const ownAddresses = /^(?:status\.podIPs?|metadata\.name)$/;
 

@@ -2,21 +2,20 @@ import { meaningOf } from '../command/flag-meaning.ts';
 import { readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
+import { missingIndex } from '../evidence/completion-index.ts';
 import { processInput } from '../evidence/launch.ts';
 import { configuredRank } from '../evidence/launcher-config.ts';
 import { fixedLocalRank } from '../evidence/local-rank.ts';
+import { namedRank } from '../evidence/named-ranks.ts';
 import {
   assignedVariables,
   isOneOfGroup,
   isRankName,
   labelled,
   meetsByVariable,
-  namedRank,
   ownMaster,
   type Rank,
-  rankReader,
   setsRanks,
-  unindexedJob,
   unrankedMeeting,
 } from '../evidence/pod-ranks.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
@@ -28,8 +27,8 @@ import { groupsOf } from '../model/kinds/groups.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { spanInScalar, spanOfWords } from '../rewrite/word-span.ts';
-import { asText, type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
 import { setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -42,7 +41,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * Each node of a distributed job needs its own rank. A number in the pod template is the same in every pod, so all of them claim the same
  * rank and wait for the others: the job never starts, and all its accelerators stay idle. The rank must come from the pod's index. Only the
  * pods of Jobs with `completionMode: Indexed` have an index: in others, the variable JOB_COMPLETION_INDEX and the label do not exist. With
- * MASTER_ADDR alone, their pods look for the first of them without knowing which one it is. The name of a pod is not a rank.
+ * MASTER_ADDR alone, their pods look for the first of them without knowing which one it is. The name of a pod is not a rank, and ends in random letters in
+ * such Jobs and in Deployments.
  *
  * On machines of SkyPilot and dstack, torchrun without `--nnodes` trains the same model once on each machine.
  *
@@ -135,19 +135,20 @@ export default defineRule({
     if (startsTogether(workload)) checkAlone(container, pods, 'pods', context);
     if (meetsByVariable(container, workload) && checkAlone(container, pods, 'pods', context, /^PET_/)) return;
     if (container.accelerators.length === 0 || isOneOfGroup(podSet)) return;
-    const index = missingIndex(container, context);
+    const index = missingIndex(container, context.document, workload);
     if (index !== undefined) {
       context.report({
         severity: index.isRank ? 'error' : 'warning',
-        message: `${index.text} is ${index.text === indexVariable ? 'not set' : 'empty'} without completionMode Indexed: ${index.isRank ? 'the launch stops, because its rank is not a number' : 'programs stop when they read it as a number'}`,
+        message: `${index.text} is ${index.isOwn ? 'not set' : 'empty'} without completionMode Indexed: ${index.isRank ? 'the launch stops, because its rank is not a number' : 'programs stop when they read it as a number'}`,
         span: index.span,
         fixes: () => [indexedFix(index.job, context)],
       });
       return;
     }
-    const named = namedRank(container, context.document, workload);
+    const named = namedRank(container, context.document, podSet, workload);
     if (named !== undefined) {
-      context.report(named);
+      const { job, ...found } = named;
+      context.report({ ...found, fixes: () => (job === undefined ? [] : [indexedFix(job, context)]) });
       return;
     }
     const rank = fixedRank(container, context);
@@ -311,40 +312,9 @@ function isSetOnce(name: string, script: string): boolean {
   return others.length === 2 && !/(?:^|[;&|\n])[ \t]*(?:source|eval|\.)[ \t]/.test(script);
 }
 
-interface MissingIndex extends Rank {
-  readonly job: Cursor;
-  /** A program certainly reads it as the rank of a process or node. */
-  readonly isRank: boolean;
-}
-
-/** Where the container reads the completion index of a Job that gives its pods none. */
-function missingIndex(container: Container, { document, workload }: PodSetContext): MissingIndex | undefined {
-  const job = unindexedJob(workload);
-  if (job === undefined) return undefined;
-  for (const { name, at } of container.env) {
-    const path = getIn(at, 'valueFrom', 'fieldRef', 'fieldPath');
-    if (path === undefined || !indexPath.test(asText(path) ?? '')) continue;
-    return { text: name, span: spanOf(path), job, isRank: rankReader(name, container) !== undefined };
-  }
-  if (container.env.some(({ name }) => name === indexVariable)) return undefined;
-  for (const line of [...container.command, ...container.args]) {
-    const found = indexUse.exec(line.value);
-    if (found === null) continue;
-    const part = { start: found.index, end: found.index + found[0].length };
-    const isRank = rankReader(indexVariable, container) !== undefined;
-    return { text: indexVariable, span: spanInScalar(document, line, part), job, isRank };
-  }
-  return undefined;
-}
-
 function indexedFix(job: Cursor, { document }: PodSetContext) {
   // An Indexed Job needs a number of completions.
   if (getIn(job, 'completions') === undefined) return undefined;
   const edits = setKey(document, job, 'completionMode', 'Indexed', { after: 'completions' });
   return fix('Set completionMode to Indexed', 'unsafe', edits);
 }
-
-const indexVariable = 'JOB_COMPLETION_INDEX';
-const indexPath = /^metadata\.(?:labels|annotations)\['batch\.kubernetes\.io\/job-completion-index'\]$/;
-/** Without a default, which a script may have for other Jobs. */
-const indexUse = /\$(?:JOB_COMPLETION_INDEX\b|\{JOB_COMPLETION_INDEX\}|\(JOB_COMPLETION_INDEX\))/;
