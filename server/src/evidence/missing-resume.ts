@@ -31,7 +31,8 @@ export function missingResume(container: Container): MissingResume | undefined {
 }
 
 function mayResume(flag: Flag, known: string): boolean {
-  if (flag.name === known.replace(/^-+/, '') || flag.name === 'resume' || resumes(flag)) return true;
+  if (flag.name === known.replace(/^-+/, '').replaceAll('_', '-') || flag.name === 'resume' || resumes(flag))
+    return true;
   // The files of Accelerate's launcher and of Detectron2 have no such setting.
   const isFile = flag.name !== 'config-file' && meaningOf(flag, 'settings-file') !== undefined;
   return flag.dynamic || isFile || /^(?:eval|test)-only$/.test(flag.name);
@@ -73,6 +74,8 @@ function ofScript(name: string, has: (flag: string) => boolean): string | undefi
   if (name === 'train_net' && has('config-file') && has('num-gpus')) return '--resume';
   // https://github.com/open-mmlab/mmdetection/blob/main/tools/train.py
   if (name === 'train' && has('work-dir') && has('launcher')) return '--resume';
+  // Its options are those of pix2pixHD, SPADE and CUT, too. https://github.com/junyanz/pytorch-CycleGAN-and-pix2pix/blob/master/options/train_options.py
+  if (name === 'train' && has('dataroot') && has('checkpoints-dir')) return '--continue_train';
   return has('checkpointing-steps') && isOfDiffusers(name) ? '--resume_from_checkpoint' : undefined;
 }
 

@@ -26,7 +26,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * restarted run starts again at step 0 and may overwrite the checkpoints of the previous run. The same happens if the script deletes them
  * first, if the directory is named after the start time or after a pod that the Job replaces, and with trainers that resume only if a flag says
  * so: Megatron's `--load`, `--resume` of LitGPT, OpenCLIP, Detectron2 and MMDetection, `resume=True` of Ultralytics, `--c` of nnU-Net, `-cpi`
- * of GROMACS, `--resume_from_checkpoint` of ms-swift and of the examples of Diffusers and Accelerate. Code in the manifest is
+ * of GROMACS, `--resume_from_checkpoint` of ms-swift and of the examples of Diffusers and Accelerate, `--continue_train` of CycleGAN. Code in the manifest is
  * read, too: the trainers of Transformers, TRL and Lightning resume only if the call says so, and others only with an option that is off by default.
  *
  * ```yaml invalid
