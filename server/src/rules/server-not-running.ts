@@ -3,6 +3,7 @@ import { wordSet } from '../catalog/word-patterns.ts';
 import { allCommands, baseName, type SimpleCommand, type Statement, type Word } from '../command/shell.ts';
 import { unreachedClient, unreachedWork } from '../command/unreached.ts';
 import { findWaiting } from '../command/waiting.ts';
+import { ownServiceWait } from '../evidence/own-service-wait.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { lowerContainer } from '../model/pod.ts';
 import { commandLineOf, processInput } from '../model/process-input.ts';
@@ -20,7 +21,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Init containers end before the other containers of their pod start. `ollama pull` is only a client of `ollama serve`, so it fails there,
- * and an init container that waits for a port on localhost waits forever, while its pod holds its GPUs. A postStart hook runs at the same time as
+ * and an init container that waits for a port on localhost waits forever, while its pod holds its GPUs. So does one that waits for the Service of
+ * its own pods, unless `publishNotReadyAddresses` is set: a Service leads only to ready pods, and the name of a headless one does not exist before. A postStart hook runs at the same time as
  * the container's own process: without a wait, the server may not listen yet, the hook fails, and the kubelet restarts the container.
  * In `ollama pull mistral && ollama serve`, the first command fails, so the second never runs. In `ollama serve && ollama pull mistral`, the
  * first never ends. Neither does `sleep infinity` or `ray start --block`: a server after it never starts, while its pod holds its GPUs.
@@ -73,7 +75,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If the container, the entrypoint of its image or a native sidecar of the pod starts the server, or may start it. For clients under a
- * condition or in the background, if OLLAMA_HOST names a server, if a hook waits first, with `hostNetwork`, and for pods without accelerators.
+ * condition or in the background, if OLLAMA_HOST names a server, if a hook waits first, with `hostNetwork`, and for pods without accelerators. For waits
+ * with an end or under a condition, and for Services that select pods of other objects.
  *
  * ## Sources
  *
@@ -84,12 +87,19 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'warning',
-  container(container, { workload, podSet, document, report }) {
+  container(container, { workload, podSet, document, report, crossReferences }) {
     const { pod } = podSet;
     if (!namesAccelerators(podSet) || asBoolean(getIn(pod, 'hostNetwork')) === true || isIncomplete(pod)) return;
     if (container.type === 'init') {
       const found = serverOfOthers(container, podSet, document);
       if (found !== undefined) report(found);
+      const own = found === undefined ? ownServiceWait(container, podSet, workload, crossReferences) : undefined;
+      if (own !== undefined) {
+        report({
+          message: `The init container ${container.name} waits for Service ${shorten(own.service, 30)}, which needs a ready pod: its own pods are ready only after it, so without others they never start`,
+          span: spanIn(container, own.words, document),
+        });
+      }
       return;
     }
     reportUnreached(container, { podSet, document, report });
