@@ -7,16 +7,17 @@ import { mayHaveVariables } from './launch.ts';
 import { soleServer } from './sole-server.ts';
 
 /**
- * Servers that answer everyone unless a flag or a variable sets a key. Ollama has none.
+ * Servers that answer everyone unless a flag or a variable sets a key. Ollama and Triton have none.
  * https://docs.vllm.ai/en/latest/configuration/serve_args/ https://docs.sglang.io/advanced_features/server_arguments.html
  * https://huggingface.co/docs/text-generation-inference/reference/launcher
  * https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md https://docs.ollama.com/api/authentication
+ * https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/customization_guide/inference_protocols.html
  */
-const openServers = wordSet('vllm sglang text-generation-launcher llama-server ollama');
+const openServers = wordSet('vllm sglang text-generation-launcher llama-server ollama tritonserver');
 
 /** Flags that set a key, or by which another program, a certificate or a file may ask for one. */
 const guards = new RegExp(
-  `(?:^|-)(?:${oneOf('keys? config middleware ca-certs cert-reqs ssl-cert')})(?:-|$)|-file$|^c$`,
+  `(?:^|-)(?:${oneOf('keys? middleware ca-certs cert-reqs ssl-cert use-ssl restricted')})(?:-|$)|-file$|^c(?:onfig)?$`,
 );
 
 /** Whether the only server of a container certainly answers requests without a key. */

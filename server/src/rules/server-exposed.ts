@@ -14,7 +14,7 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * vLLM, SGLang, Text Generation Inference and llama.cpp answer every request unless they have an API key, and Ollama has none. Behind a Service of
+ * vLLM, SGLang, Text Generation Inference and llama.cpp answer every request unless they have an API key, and Ollama and Triton have none. Behind a Service of
  * type LoadBalancer, which most clouds give a public address, anyone who finds the address can use the GPUs and read what the server
  * knows of its models. An internal load balancer, source ranges or a key prevents that.
  *
@@ -94,13 +94,16 @@ export default defineRule({
           : undefined;
     if (found === undefined || crossReferences.limitsClients(manifest.namespace)) return;
     const { program } = found.server;
-    const [lack, advice] = program === 'ollama' ? ['which has no', ''] : ['without an', 'a key or '];
+    const [lack, advice] = keyless.has(program) ? ['which has no', ''] : ['without an', 'a key or '];
     report({
       message: `${kind} ${shorten(name ?? '', 30)} opens ${titleOf(program)} outside the cluster, ${lack} API key: anyone who reaches its address uses the GPUs; set ${advice}source ranges`,
       span: spanOf(found.at),
     });
   },
 });
+
+/** Servers without keys, whatever their settings are. */
+const keyless: ReadonlySet<string> = new Set(['ollama', 'tritonserver']);
 
 interface Exposed {
   readonly at: Cursor;
