@@ -235,6 +235,14 @@ export function hasTaints({ taints }: GpuPool): boolean {
   );
 }
 
+/** The effects of a pool's taints if all that stay are only preferences of the scheduler. */
+export function softEffects({ taints }: GpuPool): readonly Cursor[] {
+  const staying = items(taints).filter((taint) => !isStartupTaint(taint));
+  const effects = staying.flatMap((taint) => getIn(taint, 'effect') ?? []);
+  const isSoft = effects.length === staying.length && effects.every((effect) => asText(effect) === 'PreferNoSchedule');
+  return isSoft && !isIncomplete(taints) ? effects : [];
+}
+
 /** Whether an agent or an autoscaler removes the taint once the node is ready. */
 function isStartupTaint(taint: Cursor): boolean {
   return /(?:(?:not-ready|uninitialized|unregistered)$|\/startup-taint|\/ignore-taint)/.test(

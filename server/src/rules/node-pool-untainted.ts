@@ -1,19 +1,20 @@
 import { bareMachinePools } from '../evidence/bare-machine-pools.ts';
-import { type GpuPool, gpuPools, hasTaints, poolResource } from '../evidence/gpu-pools.ts';
+import { type GpuPool, gpuPools, hasTaints, poolResource, softEffects } from '../evidence/gpu-pools.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { getIn, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A pool of GPU nodes has no taint.
+ * A pool of GPU nodes has no taint, or only one that the scheduler may ignore.
  *
  * ## Why
  *
  * Without a taint, any pod can land on a GPU node, and any Pending pod can start one. The GPUs cost money but stay idle, and pods that
  * need them may not fit because the node's CPU and memory are taken. A startup taint (`ebs.csi.aws.com/agent-not-ready`) is removed once the
- * node is ready.
+ * node is ready, and the effect PreferNoSchedule keeps other pods away only while there is room elsewhere (information).
  *
  * ```yaml invalid
  * apiVersion: karpenter.sh/v1
@@ -72,9 +73,26 @@ export default defineRule({
   manifest(manifest, context) {
     for (const described of gpuPools(manifest)) {
       const { pool, kind, because, owner } = described;
-      if (hasTaints(described)) continue;
+      const soft = softEffects(described);
+      if (hasTaints(described) && soft.length === 0) continue;
       const [devices, device] = deviceWords(described);
       const name = pool.name === null ? '' : ` ${shorten(pool.name)}`;
+      const [effect] = soft;
+      if (effect !== undefined) {
+        context.report({
+          severity: 'info',
+          message: `PreferNoSchedule is only a preference: pods that request no ${device} start on nodes of ${kind}${name} (${shorten(because, 36)}) when others are full`,
+          span: spanOf(effect),
+          fixes: () => [
+            fix(
+              'Set the effect to NoSchedule',
+              'unsafe',
+              ...soft.map((one) => replaceScalar(context.document, one, 'NoSchedule')),
+            ),
+          ],
+        });
+        continue;
+      }
       const place = getIn(owner, 'requirements') ?? getIn(owner, 'name') ?? owner;
       const none = items(described.taints).length > 0 ? 'only a startup taint' : 'no taint';
       context.report({
