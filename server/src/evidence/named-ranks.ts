@@ -127,7 +127,12 @@ const cutters = /^(?:echo|printf|hostname|cat|[ef]?grep|sed|[gm]?awk|cut|rev|tr|
 
 /** Whether a value is a part of a variable or of the hostname, cut out by the shell or by programs that do nothing else: `${HOSTNAME##*-}`. */
 function isEndOf(name: string, value: string): boolean {
-  const text = value.replace(/^"(.*)"$/s, '$1');
+  const quoted = value.replace(/^"(.*)"$/s, '$1');
+  const [, sum = quoted] = /^\$\(\((.*)\)\)$/s.exec(quoted) ?? [];
+  const text = sum
+    .trim()
+    .replace(/^10#/, '')
+    .replace(/\s*[-+]\s*\d+$/, '');
   if (new RegExp(`^\\$\\{${name}(?:#|%|/|:(?![-=?+]))[^{}]*\\}$`).test(text)) return true;
   if (!/^\$\(|^`/.test(text)) return false;
   const programs = [...text.matchAll(/(?:\$\((?!\()|`(?=\w)|\|)\s*([\w./-]+)/g)].map(([, program]) => program ?? '');
