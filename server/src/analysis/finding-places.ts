@@ -1,3 +1,5 @@
+import { knownRequests, requestSpan } from '../evidence/requested-accelerators.ts';
+import type { Container, Workload } from '../model/workload.ts';
 import type { Finding } from '../rules/rule.ts';
 import type { Span } from '../yaml/span.ts';
 
@@ -21,4 +23,13 @@ export function placeOf({ rule, span }: Finding): string {
 /** The same for findings of one rule about one container, wherever they are. */
 export function problemOf({ rule, container }: Finding): string {
   return `${rule} ${container}`;
+}
+
+/** Where the patched workloads request accelerators, if that is in the text of the patch. */
+export function requestIn(workloads: readonly Workload[], isOwn: (span: Span) => boolean): Span | undefined {
+  return workloads.flatMap(({ podSets }) => podSets.flatMap(({ containers }) => requestSpans(containers))).find(isOwn);
+}
+
+export function requestSpans(containers: readonly Container[]): readonly Span[] {
+  return containers.flatMap((one) => (knownRequests(one).length > 0 ? requestSpan(knownRequests(one), one) : []));
 }

@@ -1,7 +1,5 @@
-import { knownRequests, requestSpan } from '../evidence/requested-accelerators.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
-import { amongBuilt } from '../model/kustomize/among-built.ts';
 import type { BuiltObject } from '../model/kustomize/built-object.ts';
 import { targetOf } from '../model/kustomize/kustomization.ts';
 import { external } from '../model/kustomize/merge.ts';
@@ -18,8 +16,10 @@ import { getIn, items, rootCursor, spanOf } from '../yaml/cursor.ts';
 import { documentsInBlock } from '../yaml/embedded.ts';
 import type { YamlDocument, YamlMap, YamlNode } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
+import { type Among, amongPatched, scaleAccelerators } from './among-patched.ts';
 import type { Settings } from './chart-findings.ts';
-import { isInside, isLoud, placeOf, problemOf } from './finding-places.ts';
+import { isInside, isLoud, placeOf, problemOf, requestIn, requestSpans } from './finding-places.ts';
+import { scalerFindings } from './scaler-findings.ts';
 
 /** An object without and with the patches that are merged into it. */
 interface Merge {
@@ -31,8 +31,10 @@ interface Merge {
 /** Merges that a document writes, and where it does. */
 interface Merges {
   readonly all: readonly Merge[];
+  /** What the kustomization builds, with these and all other patches. */
+  readonly objects: readonly BuiltObject[];
   readonly spans: readonly Span[];
-  readonly crossReferences: CrossReferences;
+  readonly among: Among;
 }
 
 /**
@@ -47,12 +49,15 @@ export function withMergeFindings(
   { objects, target }: PatchBase,
   settings: Settings,
 ): readonly Finding[] {
-  const all = patched(objects, root, target).map((object) => {
-    const { file, finish = (one: YamlNode) => one } = object;
-    return { file, before: finish(object.root), after: withLastPatch(object, root) };
-  });
-  const crossReferences = amongBuilt(objects, settings.crossReferences, true);
-  return withFindingsOf({ all, spans: changedSpans(root), crossReferences }, document, root, alone, settings);
+  const own = new Map(patched(objects, root, target).map((object) => [object, withLastPatch(object, root)]));
+  const all = [...own].map(([{ file, root: known, finish = (one: YamlNode) => one }, after]) => ({
+    file,
+    before: finish(known),
+    after,
+  }));
+  const made = objects.map((object) => ({ ...object, root: own.get(object) ?? object.root }));
+  const among = amongPatched(made, document, settings.options, settings.crossReferences, true);
+  return withFindingsOf({ all, objects: made, spans: changedSpans(root), among }, document, root, alone, settings);
 }
 
 /** The same for the patches that are written in a kustomization. */
@@ -75,9 +80,9 @@ export function withInlineMerges(
     }
   }
   const all = [...merged].map(([{ file, root: made, before = made }, after]) => ({ file, before, after }));
-  const crossReferences = amongBuilt(built, settings.crossReferences, false);
+  const among = amongPatched(built, document, settings.options, settings.crossReferences, false);
   const spans = patches.flatMap(({ patch }) => changedSpans(patch));
-  return withFindingsOf({ all, spans, crossReferences }, document, root, alone, settings);
+  return withFindingsOf({ all, objects: built, spans, among }, document, root, alone, settings);
 }
 
 function inlineMerges(document: YamlDocument, root: YamlMap) {
@@ -98,32 +103,35 @@ function changedSpans({ entries }: YamlMap): readonly Span[] {
 }
 
 function withFindingsOf(
-  { all, spans, crossReferences }: Merges,
+  { all, objects, spans, among }: Merges,
   document: YamlDocument,
   root: YamlMap,
   alone: readonly Finding[],
   settings: Settings,
 ): readonly Finding[] {
   const isOwn = (span: Span) => spans.some((outer) => isInside(span, outer));
-  const judged = (node: YamlNode) => {
+  const judged = (node: YamlNode, crossReferences: CrossReferences) => {
     const made = placed(node, root);
     if (made === undefined) return nothing;
     const whole = { ...document, root: made };
     const lowered = lowerDocument(whole, settings.options, crossReferences);
     const { findings } = runRules({ ...settings, document: whole, ...lowered, crossReferences });
-    return { ...lowered, findings: findings.filter((one) => isLoud(one) || one.topic === 'image-pin') };
+    return { ...lowered, findings: findings.filter((one) => isLoud(one) || isAdvice(one)) };
   };
   const known = new Set(alone.flatMap((one) => [placeOf(one), problemOf(one)]));
   const found = all.slice(0, maxObjects).flatMap((merge): readonly Finding[] => {
-    const after = judged(merge.after);
-    if (after.findings.length === 0 || !after.workloads.some(namesAccelerators)) return [];
-    const before = judged(external(merge.before));
-    const moved = inPatch(after, before.workloads.some(namesAccelerators), isOwn);
+    const after = judged(merge.after, among.patched);
+    const scales = scaleAccelerators(after.manifests, among.patched);
+    const holds = after.workloads.some(namesAccelerators);
+    if (!holds && (!scales || after.findings.length === 0)) return [];
+    const before = judged(external(merge.before), scales ? among.before : among.patched);
+    const held = before.workloads.some(namesAccelerators);
     const already = new Set(before.findings.map(problemOf));
     // Comments in the patch and annotations of the object are about its new place.
-    return applySuppressions(document, after.manifests, moved)
+    const own = applySuppressions(document, after.manifests, inPatch(after, held, isOwn))
       .kept.filter((one) => !already.has(problemOf(one)) && !known.has(problemOf(one)) && !known.has(placeOf(one)))
       .map((one) => ({ ...one, message: `${one.message} (with ${merge.file})`, fixes: [] }));
+    return held ? own : [...own, ...scalerFindings(after.workloads, { objects, among, document, judged }, isOwn)];
   });
   if (found.length === 0) return alone;
   const once = [...new Map(found.map((one) => [placeOf(one), one])).values()];
@@ -131,6 +139,11 @@ function withFindingsOf(
 }
 
 const nothing = { workloads: [], manifests: [], findings: [] } as const;
+
+/** Advice about what others have not seen who wrote the base: it had no accelerators. */
+function isAdvice({ topic, rule }: Finding): boolean {
+  return topic === 'image-pin' || rule === 'cpu-metric-for-gpu';
+}
 
 /** What names the object that a patch changes. */
 const identity: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
@@ -146,6 +159,11 @@ const aboutDevices: ReadonlySet<Topic> = new Set([
   'image-pin',
 ]);
 
+/** Without accelerators, the pods that share a volume may all be on its node. */
+function separatesPods({ rule }: Finding): boolean {
+  return rule === 'rwo-many-replicas';
+}
+
 /** A patch with a target for all kinds changes more objects than anyone reads about. */
 const maxObjects = 20;
 
@@ -160,25 +178,23 @@ export function inPatch(
 ): readonly Finding[] {
   return findings.flatMap((one) => {
     // What is wrong in the object without GPUs as well is not the patch's mistake.
-    const isCaused = hadDevices || aboutDevices.has(one.topic);
+    const isCaused = hadDevices || aboutDevices.has(one.topic) || separatesPods(one);
     const span = isOwn(one.span) ? one.span : isCaused ? causeIn(workloads, one, isOwn) : undefined;
     return span === undefined ? [] : { ...one, span };
   });
 }
 
 /** What the patch says about the container of a finding whose own text is in the object: its request, else the nodes that its pod selects. */
-function causeIn(
-  workloads: readonly Workload[],
-  { span, container }: Finding,
-  isOwn: (span: Span) => boolean,
-): Span | undefined {
-  if (span.start >= 0 || container === null) return undefined;
+function causeIn(workloads: readonly Workload[], finding: Finding, isOwn: (span: Span) => boolean): Span | undefined {
+  const { span, container } = finding;
+  if (span.start >= 0) return undefined;
+  if (container === null) return separatesPods(finding) ? requestIn(workloads, isOwn) : undefined;
   const podSets = workloads
     .flatMap((workload) => workload.podSets)
     .filter(({ containers }) => containers.some(({ name }) => name === container));
-  const requests = podSets
-    .flatMap(({ containers }) => containers.filter(({ name }) => name === container))
-    .flatMap((one) => (knownRequests(one).length > 0 ? requestSpan(knownRequests(one), one) : []));
+  const requests = podSets.flatMap(({ containers }) =>
+    requestSpans(containers.filter(({ name }) => name === container)),
+  );
   const selected = podSets.flatMap(({ selectors }) =>
     selectors.flatMap(({ values }) => values.map(({ at }) => spanOf(at))),
   );

@@ -1,5 +1,5 @@
 import { namesAccelerators } from '../model/accelerators.ts';
-import { amongBuilt } from '../model/kustomize/among-built.ts';
+import type { CrossReferences } from '../model/cross-references.ts';
 import type { BuiltObject } from '../model/kustomize/built-object.ts';
 import { isJsonPatch, valueAt } from '../model/kustomize/json-patch.ts';
 import { type PatchTarget, targetOf } from '../model/kustomize/kustomization.ts';
@@ -14,9 +14,12 @@ import { runRules } from '../rules/run.ts';
 import { getIn, items, rootCursor } from '../yaml/cursor.ts';
 import { documentsInBlock } from '../yaml/embedded.ts';
 import type { YamlDocument, YamlNode, YamlSeq } from '../yaml/node.ts';
+import type { Span } from '../yaml/span.ts';
+import { amongPatched, scaleAccelerators } from './among-patched.ts';
 import type { Settings } from './chart-findings.ts';
 import { isInside, isLoud, placeOf, problemOf } from './finding-places.ts';
 import { inPatch, withInlineMerges, withMergeFindings } from './merge-findings.ts';
+import { scalerFindings } from './scaler-findings.ts';
 
 /** A JSON patch whose spans are in the document. */
 interface Operations {
@@ -26,6 +29,7 @@ interface Operations {
 
 /** An object without and with the patches. */
 interface Change {
+  readonly object: BuiltObject;
   readonly file: string;
   readonly before: YamlNode;
   readonly after: YamlNode;
@@ -68,25 +72,28 @@ function withOperations(
   // The objects themselves say more about the values than the patch alone, which later patches may change again.
   const written = alone.filter((one) => !isLoud(one) || !isWritten(one));
   const changes = built === undefined ? changesOfFile(objects, patches) : changesIn(objects, patches);
-  const crossReferences = amongBuilt(objects, settings.crossReferences, built === undefined);
+  const changed = new Map(changes.map(({ object, after }) => [object, after]));
+  const made = objects.map((object) => ({ ...object, root: changed.get(object) ?? object.root }));
+  const among = amongPatched(made, document, settings.options, settings.crossReferences, built === undefined);
   const known = new Set(written.map(placeOf));
+  const judged = (node: YamlNode, crossReferences: CrossReferences) => {
+    const whole = { ...document, root: placed(node, root) ?? null };
+    const { manifests, workloads } = lowerDocument(whole, settings.options, crossReferences);
+    const { findings } = runRules({ ...settings, document: whole, manifests, workloads, crossReferences });
+    return { manifests, workloads: workloads.filter(namesAccelerators), findings: findings.filter(isLoud) };
+  };
+  const isOwn = (value: Span) => spans.some((span) => isInside(value, span));
   const found = changes.slice(0, maxObjects).flatMap(({ file, before, after }): readonly Finding[] => {
-    const run = (node: YamlNode) => {
-      const made = placed(node, root);
-      if (made === undefined) return { workloads: [], findings: [] };
-      const whole = { ...document, root: made };
-      const lowered = lowerDocument(whole, settings.options, crossReferences);
-      const { findings } = runRules({ ...settings, document: whole, ...lowered, crossReferences });
-      return { workloads: lowered.workloads.filter(namesAccelerators), findings: findings.filter(isLoud) };
-    };
-    const made = run(after);
-    if (made.findings.length === 0) return [];
-    const { workloads, findings } = run(external(before));
-    const shown = inPatch(made, workloads.length > 0, (value) => spans.some((span) => isInside(value, span)));
+    const one = judged(after, among.patched);
+    if (one.findings.length === 0 && one.workloads.length === 0) return [];
+    const scales = scaleAccelerators(one.manifests, among.patched);
+    const { workloads, findings } = judged(external(before), scales ? among.before : among.patched);
+    const held = workloads.length > 0;
     const already = new Set(findings.map(problemOf));
-    return shown
-      .filter((one) => !already.has(problemOf(one)) && !known.has(placeOf(one)))
-      .map((one) => ({ ...one, message: `${one.message} (with ${file})`, fixes: [] }));
+    const own = inPatch(one, held, isOwn)
+      .filter((finding) => !already.has(problemOf(finding)) && !known.has(placeOf(finding)))
+      .map((finding) => ({ ...finding, message: `${finding.message} (with ${file})`, fixes: [] }));
+    return held ? own : [...own, ...scalerFindings(one.workloads, { objects: made, among, document, judged }, isOwn)];
   });
   if (found.length === 0) return written;
   const once = [...new Map(found.map((one) => [placeOf(one), one])).values()];
@@ -116,7 +123,7 @@ function changesOfFile(objects: readonly BuiltObject[], patches: readonly Operat
   return patches.flatMap(({ root, target }) =>
     patched(objects, root, target).map((object) => {
       const { file, finish = (one: YamlNode) => one } = object;
-      return { file, before: finish(object.root), after: withLastPatch(object, root) };
+      return { object, file, before: finish(object.root), after: withLastPatch(object, root) };
     }),
   );
 }
@@ -126,5 +133,10 @@ function changesIn(objects: readonly BuiltObject[], patches: readonly Operations
   for (const { root, target } of patches)
     for (const object of patched(objects, root, target))
       after.set(object, withSpansOf(after.get(object) ?? external(object.root), root));
-  return [...after].map(([{ file, root, before = root }, made]) => ({ file, before, after: made }));
+  return [...after].map(([object, made]) => ({
+    object,
+    file: object.file,
+    before: object.before ?? object.root,
+    after: made,
+  }));
 }
