@@ -6,6 +6,7 @@ import {
   isForModels,
   mayStoreModels,
   modelDirectory,
+  unmountedDownloads,
   unusedModelVolume,
 } from '../evidence/model-volume.ts';
 import { isWholePod } from '../evidence/rejection.ts';
@@ -87,7 +88,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * and StatefulSets. The severity is info if the size of the model is unknown, and for volumes below /.cache, which is a home on OpenShift.
  *
  * The cache of a server in an emptyDir or in the container is information, once per file, in Deployments and StatefulSets: if the model has 5 GiB or
- * more (or, in an emptyDir, an unknown size), the server is not NIM, its image is published by its maker (or the cache is an emptyDir), no mirror, proxy or other container with volumes may bring it, and the project has
+ * more (or, in an emptyDir, an unknown size), its image is published by its maker (or the cache is an emptyDir), no mirror, proxy or other container with volumes may bring it, and the project has
  * no kustomizations.
  *
  * ## Sources
@@ -106,6 +107,7 @@ export default defineRule({
     if (hasGpu) checkImageHome(container, podSet, report);
     // Ollama is a GPU's program also where its request is missing.
     if (program === null || !(hasGpu || program === 'ollama')) return;
+    if (program === 'nim' && checkNim(container, context)) return;
     if (runsAsOther(container, podSet)) {
       checkHome(container, podSet, report);
       return;
@@ -155,13 +157,10 @@ export default defineRule({
 
 /** Reports a server that downloads a large model again in each new pod: its cache is an emptyDir, or in the container. */
 function checkLostCache(loader: ModelLoader, container: Container, context: PodSetContext): boolean {
-  const { podSet, workload, document, crossReferences, report } = context;
+  const { podSet, report } = context;
   const { model = '', program, weightsGiB } = loader;
-  if (program === 'nim' || kindOf(workload).staysUp !== true || document.template || !isWholePod(podSet, workload))
-    return false;
-  if ((weightsGiB ?? largeGiB) < largeGiB || crossReferences.mayBePatch() || isPrepared(container, podSet))
-    return false;
-  if (!/^[\w.-]+\/[\w.-]+$/.test(model)) return false;
+  if (program === 'nim' || !mayLoseCache(container, context)) return false;
+  if ((weightsGiB ?? largeGiB) < largeGiB || !/^[\w.-]+\/[\w.-]+$/.test(model)) return false;
   const directory = modelDirectory(container, podSet, program);
   const what = `${shorten(model.slice(model.indexOf('/') + 1), 40)}${weightsGiB === undefined ? '' : ` (${formatGiB(weightsGiB)} GiB)`}`;
   const emptyDir = getIn(directory?.volume?.at, 'emptyDir');
@@ -180,6 +179,49 @@ function checkLostCache(loader: ModelLoader, container: Container, context: PodS
   report({
     severity: 'info',
     message: `No volume keeps ${what}: each restart downloads it again while its GPUs wait`,
+    span: keySpanOf(getIn(container.at, 'volumeMounts') ?? getIn(container.at, 'image') ?? container.at),
+    oncePerFile: true,
+  });
+  return true;
+}
+
+/** Whether nothing else than what is written may keep the files of a server that stays up. */
+function mayLoseCache(container: Container, { podSet, workload, document, crossReferences }: PodSetContext): boolean {
+  if (kindOf(workload).staysUp !== true || document.template || !isWholePod(podSet, workload)) return false;
+  return !crossReferences.mayBePatch() && !isPrepared(container, podSet);
+}
+
+/**
+ * Reports a NIM that stores its model in the container or in an emptyDir. Its cache does not depend on the user.
+ * https://docs.nvidia.com/nim/large-language-models/latest/deploy-helm.html
+ */
+function checkNim(container: Container, context: PodSetContext): boolean {
+  const { podSet, workload, options, report } = context;
+  const { image } = container;
+  // A private copy may have its model.
+  if (!/^nvcr\.io\/nim\//.test(image?.value ?? '') || !mayLoseCache(container, context)) return false;
+  const loader = modelLoader(container, podSet, workload, options);
+  // The weights of a NIM may be half as large as those of its model.
+  if (loader?.model === undefined || (loader.weightsGiB ?? 0) < largeGiB / 2) return false;
+  const directory = modelDirectory(container, podSet, 'nim');
+  const path = unmountedDownloads(container, 'nim');
+  const model = shorten(loader.model.slice(loader.model.indexOf('/') + 1), 40);
+  const emptyDir = getIn(directory?.volume?.at, 'emptyDir');
+  if (directory !== undefined && emptyDir !== undefined) {
+    report({
+      severity: 'info',
+      message: `Volume ${shorten(directory.mount.name, 30)} ends with its pod: each new pod downloads ${model} again while its GPUs wait; a claim keeps it`,
+      span: keySpanOf(emptyDir),
+      oncePerFile: true,
+    });
+    return true;
+  }
+  if (directory !== undefined || path === undefined) return false;
+  // A volume in a wrong place is said to be unused.
+  if (unusedModelVolume(container, podSet, 'nim') !== undefined || container.modelStorage !== undefined) return false;
+  report({
+    severity: 'info',
+    message: `No volume is mounted at ${shorten(path, 40)}: each restart downloads ${model} again while its GPUs wait`,
     span: keySpanOf(getIn(container.at, 'volumeMounts') ?? getIn(container.at, 'image') ?? container.at),
     oncePerFile: true,
   });
