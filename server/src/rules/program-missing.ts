@@ -2,6 +2,7 @@ import { isBareImage, lackingPrograms, lacksHub } from '../catalog/image-program
 import { wordSet } from '../catalog/word-patterns.ts';
 import { allCommands, baseName, type Statement, type Word } from '../command/shell.ts';
 import { hiddenScript, missingScript } from '../evidence/missing-script.ts';
+import { relativeProgram } from '../evidence/relative-program.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { hubOf } from '../model/charts/notebooks.ts';
 import { lowerContainer } from '../model/pod.ts';
@@ -31,6 +32,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * pod holds its GPUs. Images of systems and frameworks have no scripts of their users: `python train.py` and
  * `python -m src.train` need a volume, or a command that fetches it.
  * The images of NVIDIA and PyTorch also lack `jupyterhub-singleuser`, which a JupyterHub starts for each user.
+ * A path without its first slash (`bin/sh`) is looked for in the working directory, which is rarely the root.
  * An emptyDir hides the folder of the image at which it is mounted: a script there is missing in any image, unless another container fills the volume.
  *
  * ```yaml invalid
@@ -89,6 +91,7 @@ export default defineRule({
     checkHub(image, podSet.pod, report);
     // Launchers with files of their own add programs to the image, and other parts of an object may add volumes.
     if (workload.manifest.apiVersion === '' || workload.partial) return;
+    checkRelative();
     const lacks = lackingPrograms(image.value);
     const isBare = isBareImage(image.value) && container.type === 'app' && podSet.accelerators.length > 0;
     // The entrypoint of an image may fill the volume.
@@ -103,6 +106,20 @@ export default defineRule({
       const fails = isProbe ? probeFails : 'the hook fails, and the container restarts';
       if (exec !== undefined && !isUnseen(exec) && !isUnseen(getIn(exec, 'command')))
         check({ ...lowerContainer(exec, 'app'), env: container.env }, fails, fails, fails, exec);
+    }
+
+    function checkRelative(): void {
+      const found = relativeProgram(container.command, container);
+      if (found === undefined) return;
+      const { path, folder } = found;
+      const place = folder === undefined ? "the image's working directory" : `working directory ${shorten(folder, 30)}`;
+      const effect =
+        folder === undefined ? 'unless that is /, the container never starts' : 'the container never starts';
+      report({
+        severity: folder === undefined ? 'warning' : 'error',
+        message: `${shorten(path, 30)} is looked for in ${place}: ${effect}; did you mean /${shorten(path, 30)}?`,
+        span: spanOf(found.at),
+      });
     }
 
     function check(one: Container, starts: string, runs: string, waits: string, exec?: Cursor): boolean {
