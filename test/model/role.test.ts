@@ -31,6 +31,18 @@ test.each<[string, string, string, string | undefined]>([
     'guess',
     'Serving (a guess, known from its readiness probe)',
   ],
+  [
+    pod("image: 'a:1', command: [python, inference.py], readinessProbe: {httpGet: {port: 80}}", 'Deployment'),
+    'serving',
+    'guess',
+    'Serving (a guess, known from its readiness probe)',
+  ],
+  [
+    pod("image: 'a:1', command: [python, inference.py], readinessProbe: {httpGet: {port: 80}}", 'Job'),
+    'batch',
+    'likely',
+    'Batch work (likely, known from inference)',
+  ],
   [pod("image: 'a:1', ports: [{name: metrics, containerPort: 9090}]", 'Deployment'), 'unknown', 'guess', undefined],
   [pod("image: 'a:1', ports: [{containerPort: 8080}]"), 'unknown', 'guess', undefined],
   [

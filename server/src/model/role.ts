@@ -48,12 +48,15 @@ export function roleOf(manifest: Manifest, podSets: readonly PodSet[]): FoundRol
   if (infrastructure !== undefined) return { role: 'infrastructure', confidence: 'likely', from: infrastructure };
   const containers = podSets.flatMap((podSet) => podSet.containers.filter(({ type }) => type !== 'init'));
   const uses = containers.map(useOf);
-  for (const role of usesInOrder) {
-    const found = surest(uses, role);
-    if (found?.confidence) return { role, confidence: found.confidence, from: found.program };
-  }
   const { kind, apiVersion } = manifest;
   const entry = likeKind(groupOf(apiVersion), kind);
+  for (const role of usesInOrder) {
+    const found = surest(uses, role);
+    // A script with the name of a step, such as `inference.py`, may also answer requests for as long as it runs.
+    const stays = role === 'batch' && entry?.staysUp === true && containers.some(answersProbes);
+    if (found?.confidence && !(stays && found.confidence !== 'certain'))
+      return { role, confidence: found.confidence, from: found.program };
+  }
   // A job whose pods answer requests may be a server.
   const isServer = entry?.likelyRole === 'batch' && containers.some(answersProbes);
   const trained = entry?.likelyRole === 'batch' && !isServer ? trainingNamed(manifest, containers) : undefined;

@@ -1,6 +1,7 @@
 import { imageParts } from '../catalog/images.ts';
 import { formatGiB } from '../cost/money.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { endingCache } from '../evidence/ending-cache.ts';
 import {
   cacheOfImage,
   isForModels,
@@ -89,7 +90,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * The cache of a server in an emptyDir or in the container is information, once per file, in Deployments and StatefulSets: if the model has 5 GiB or
  * more (or, in an emptyDir, an unknown size), its image is published by its maker (or the cache is an emptyDir), no mirror, proxy or other container with volumes may bring it, and the project has
- * no kustomizations.
+ * no kustomizations. The same holds for a NIM, and for the emptyDir of a server of one's own that has the name of one for models, or that a
+ * variable of Hugging Face's libraries names.
  *
  * ## Sources
  *
@@ -102,9 +104,10 @@ export default defineRule({
   container(container, context) {
     const { podSet, workload, options, document, report, crossReferences } = context;
     if (mayBeCompleted(workload) || !isPlain(container)) return;
-    const { program } = useOf(container);
+    const { program, confidence } = useOf(container);
     const hasGpu = requestsAccelerators(container);
     if (hasGpu) checkImageHome(container, podSet, report);
+    if (hasGpu && (program === null || confidence !== 'certain')) checkOwn(container, context);
     // Ollama is a GPU's program also where its request is missing.
     if (program === null || !(hasGpu || program === 'ollama')) return;
     if (program === 'nim' && checkNim(container, context)) return;
@@ -229,6 +232,21 @@ function checkNim(container: Container, context: PodSetContext): boolean {
 }
 
 const largeGiB = 5;
+
+/** Reports the models of a program of one's own that end with its pod. */
+function checkOwn(container: Container, context: PodSetContext): void {
+  const { podSet, workload, options, report } = context;
+  if (workload.role !== 'serving' || !mayLoseCache(container, context)) return;
+  if (modelLoader(container, podSet, workload, options) !== undefined) return;
+  const cache = endingCache(container, podSet, largeGiB);
+  if (cache === undefined) return;
+  report({
+    severity: 'info',
+    message: `Volume ${shorten(cache.name, 30)} ends with its pod: each new pod fetches its models again while its GPUs wait; a claim keeps them`,
+    span: keySpanOf(cache.at),
+    oncePerFile: true,
+  });
+}
 
 /** Whether another container, or a cache or a mirror near the pods, may bring the model. */
 function isPrepared(container: Container, { containers }: PodSet): boolean {
