@@ -16,13 +16,14 @@ export interface EndingCache {
  * libraries names it. Undefined if all models that the container names have less than `least` GiB.
  */
 export function endingCache(container: Container, podSet: PodSet, least: number): EndingCache | undefined {
-  const { env, args, command, volumeMounts } = container;
+  const { env, args, command, volumeMounts, image, name: own } = container;
   const named = [
     ...env.flatMap(({ name, value }) => (/model/i.test(name) ? (value?.value ?? []) : [])),
     ...[...command, ...args].flatMap(({ value }) => value.split('=').at(-1) ?? []),
   ].filter((one) => /^[\w.-]+\/[\w.-]+$/.test(one));
   const sizes = named.flatMap((one) => weightsSize(one)?.gib ?? []);
   if (sizes.length > 0 && sizes.every((gib) => gib < least)) return undefined;
+  if ([...named, image?.value ?? '', own ?? ''].some((one) => smallModels.test(one))) return undefined;
   const homes = env.flatMap(({ name, value }) => (homeNames.test(name) ? (value?.value ?? []) : []));
   for (const { name, mountPath } of volumeMounts) {
     const volume = volumeNamed(podSet, name);
@@ -40,6 +41,9 @@ export function endingCache(container: Container, podSet: PodSet, least: number)
 const homeNames = /^(?:HF_HOME|HF_HUB_CACHE|HUGGINGFACE_HUB_CACHE|TRANSFORMERS_CACHE)$/;
 
 const modelWords = partOf('models? weights? hugging-?face');
+
+/** Names of models that a pod downloads in seconds. */
+const smallModels = partOf('embed rerank minilm bge- -e5- detect yolo resnet clip ocr');
 
 /** What is made from models, or is not one. */
 const otherWords = partOf('adapter lora dataset log backup output result export upload compile engine repo', 'tmp');
