@@ -8,6 +8,7 @@ import { withCloudSign } from './cloud-signs.ts';
 import { withConfigEnv } from './config-env.ts';
 import { type CrossReferences, noCrossReferences } from './cross-references.ts';
 import { lowerPodAccelerators, type RequestingContainer } from './devices.ts';
+import { documentManifests } from './document-manifests.ts';
 import { annotatedFractions, type ImplicitDevices } from './implicit-devices.ts';
 import { inheritParts } from './inherited.ts';
 import { type InlineValues, inlineValues } from './inline-values.ts';
@@ -16,8 +17,7 @@ import { kindEntry, kindOf } from './kinds/index.ts';
 import type { KindLowering, PodSetSource } from './kinds/kind.ts';
 import { exactly } from './kinds/pod-sets.ts';
 import { modelsOfMachines } from './machine-terms.ts';
-import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
-import { manifestsInTexts } from './manifests-in-texts.ts';
+import { groupOf, lowerStrings } from './manifest.ts';
 import { misspellsResource } from './misspelled-resource.ts';
 import { modelHints } from './model-hints.ts';
 import { modelsInMarks, type NamedModels } from './named-models.ts';
@@ -57,7 +57,7 @@ export function lowerDocument(
   options: ModelOptions,
   crossReferences: CrossReferences = noCrossReferences,
 ): { readonly manifests: readonly Manifest[]; readonly workloads: readonly Workload[] } {
-  const manifests = [...lowerManifests(document), ...manifestsInTexts(document)];
+  const manifests = documentManifests(document);
   const context = { options, crossReferences };
   const root = document.root === null ? undefined : rootCursor(document.root);
   if (root !== undefined && mayBeValues(root)) {

@@ -2,6 +2,7 @@ import type { Cursor, Located } from '../yaml/cursor.ts';
 import { asBoolean, asString, asText, entries, getIn, items, keyOf, rootCursor } from '../yaml/cursor.ts';
 import { oncePerName } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { partialNode } from '../yaml/partial.ts';
 import { appliedObjects } from './ansible.ts';
 import { once } from './once.ts';
 import { type ObjectType, undeclaredName, undeclaredType } from './undeclared-objects.ts';
@@ -72,7 +73,8 @@ interface Wrapped {
 /** The objects in a list, a template or a wrapper; undefined for all other objects. */
 function wrappedIn(apiVersion: string, kind: string, root: Cursor): Wrapped | undefined {
   const group = groupOf(apiVersion);
-  if (kind === 'List' && apiVersion === 'v1') return { objects: items(getIn(root, 'items')) };
+  if ((kind === 'List' && apiVersion === 'v1') || isTypedList(kind, root))
+    return { objects: items(getIn(root, 'items')) };
   if (kind === 'AppWrapper' && group.startsWith('workload.codeflare.dev')) return { objects: inAppWrapper(root) };
   return wrappers.get(`${group}/${kind}`)?.(root);
 }
@@ -84,6 +86,16 @@ const wrappers: ReadonlyMap<string, (root: Cursor) => Wrapped> = new Map<string,
   ['/Template', inTemplate],
   // https://open-cluster-management.io/docs/concepts/work-distribution/manifestwork/
   ['work.open-cluster-management.io/ManifestWork', inWork],
+  [
+    'work.open-cluster-management.io/ManifestWorkReplicaSet',
+    (root) => later(getIn(root, 'spec', 'manifestWorkTemplate', 'workload', 'manifests')),
+  ],
+  // https://open-cluster-management.io/docs/getting-started/integration/policy-controllers/policy-framework/
+  [
+    'policy.open-cluster-management.io/Policy',
+    (root) => later(getIn(root, 'spec', 'policy-templates'), 'objectDefinition'),
+  ],
+  ['policy.open-cluster-management.io/ConfigurationPolicy', inPolicy],
   // https://karmada.io/docs/reference/karmada-api/work-resources/work-v1alpha1
   ['work.karmada.io/Work', inWork],
   // https://github.com/crossplane-contrib/provider-kubernetes
@@ -108,6 +120,24 @@ function inTemplate(root: Cursor): Wrapped {
 
 function inWork(root: Cursor): Wrapped {
   return { objects: items(getIn(root, 'spec', 'workload', 'manifests')) };
+}
+
+/** Objects that must exist. Those of `musthave` are merged into what is there, those of `mustnothave` are deleted. */
+function inPolicy(root: Cursor): Wrapped {
+  const objects = items(getIn(root, 'spec', 'object-templates')).flatMap((item) => {
+    const object = getIn(item, 'objectDefinition');
+    const rule = asString(getIn(item, 'complianceType'))?.toLowerCase();
+    if (object === undefined || (rule !== 'musthave' && rule !== 'mustonlyhave')) return [];
+    return rule === 'musthave' ? { ...object, node: partialNode(object.node) } : object;
+  });
+  return { objects, created: 'later' };
+}
+
+/** Whether an object is a list of objects of one kind: a DeploymentList. */
+function isTypedList(kind: string, root: Cursor): boolean {
+  if (!kind.endsWith('List')) return false;
+  const objects = items(getIn(root, 'items'));
+  return objects.length > 0 && objects.every((item) => asString(getIn(item, 'kind')) === kind.slice(0, -4));
 }
 
 function later(list: Cursor | undefined, ...path: readonly string[]): Wrapped {
