@@ -6,6 +6,7 @@ import { chartAliases, charts, chartTypes, strictCharts } from './chart-types.ts
 import { clusterKinds, clusterTypes } from './cluster-types.ts';
 import { enums, kinds, laterFields, models, notRequired, opaque, quantities, required } from './corrections.ts';
 import { customKinds, customTypes } from './custom-types.ts';
+import { operatorKinds, operatorTypes } from './operator-types.ts';
 
 const packageFolder = join(import.meta.dirname, '../../node_modules/@kubernetes/client-node');
 const modelsFolder = join(packageFolder, 'dist/gen/models');
@@ -28,8 +29,8 @@ export function renderApiTypes(): string {
     sources: [sourceOf()],
     kinds: Object.fromEntries(served.sort(byName)),
     types: Object.fromEntries([...types].sort(byName)),
-    customKinds: { ...customKinds, ...clusterKinds },
-    customTypes: { ...customTypes, ...clusterTypes, ...chartTypes },
+    customKinds: { ...customKinds, ...clusterKinds, ...operatorKinds },
+    customTypes: { ...customTypes, ...clusterTypes, ...operatorTypes, ...chartTypes },
     charts,
     chartAliases,
     strictCharts,

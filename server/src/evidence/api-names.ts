@@ -137,8 +137,15 @@ const sameFields = table({
   StatefulSetSpec: table({ strategy: 'updateStrategy' }),
 });
 
-/** Fields of earlier versions. https://karpenter.sh/docs/upgrading/v1-migration/ */
+/**
+ * Fields of earlier versions.
+ * https://karpenter.sh/docs/upgrading/v1-migration/, https://gateway-api-inference-extension.sigs.k8s.io/guides/ga-migration/
+ */
 const formerFields = table({
+  InferencePoolSpec: table({
+    extensionRef: { name: 'endpointPickerRef', in: '' },
+    targetPortNumber: { name: 'targetPorts', in: '' },
+  }),
   NodeClassRef: table({ apiVersion: { name: 'group', in: '' } }),
   NodePoolNode: table({ kubelet: { name: 'kubelet', in: ' of the node class' } }),
 });

@@ -249,8 +249,12 @@ function isSketch(node: YamlNode): boolean {
   );
 }
 
-/** Whether a word such as `GPU_COUNT` stands where no text can be, so a program replaces it. Lists of words have constants such as `IPC_LOCK`. */
+/**
+ * Whether a word such as `GPU_COUNT` stands where no text can be, so a program replaces it, or the name of a type such as `ResourceQuota`, as in a
+ * reference. Lists of words have constants such as `IPC_LOCK`.
+ */
 function isInserted({ source, style }: YamlScalar, type: ApiType, field: string): boolean {
+  if (type.form === 'object' && style === 'plain' && /^(?:[A-Z][a-z]+){2,6}$/.test(source)) return true;
   if (type.form === 'string' || type.form === 'enum' || style !== 'plain' || !isConstantName(source)) return false;
   if (type.form === 'list') return type.of.form !== 'string' || field === 'command' || field === 'args';
   return true;
@@ -306,7 +310,7 @@ function isPatch(root: Cursor): boolean {
 /** Kinds whose objects name the accelerators of their pods. Others may take them from elsewhere, or hold them for other objects. */
 const bearingKinds = wordSet(
   'ArgoApplication ArgoApplicationSet CronJob DaemonSet Deployment HelmChart HelmRelease JAXJob Job JobSet KnativeService LeaderWorkerSet MPIJob PaddleJob Pod PodTemplate',
-  'PyTorchJob RayCluster RayJob RayService ReplicaSet ReplicationController ScaledJob StatefulSet TFJob',
+  'PyTorchJob RayCluster RayJob RayService ReplicaSet ReplicationController ScaledJob ScheduledSparkApplication SparkApplication StatefulSet TFJob',
   'VirtualMachine VirtualMachineInstance Notebook VolcanoJob XGBoostJob',
 );
 

@@ -14,6 +14,7 @@ const topics: readonly string[] = [
     'kind: LocalModelCache',
     'kind: LocalModelNamespaceCache',
     'kind: LocalQueue',
+    'kind: ModelAdapter',
     'kind: PersistentVolumeClaim',
     'kind: PodDisruptionBudget',
     'kind: PodGroup',
