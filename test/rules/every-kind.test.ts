@@ -141,6 +141,18 @@ const kinds: Readonly<Record<string, (pod: Pod) => string>> = {
     8,
   ),
   WorkflowTemplate: inWorkflow('WorkflowTemplate', 'templates:\n    ', 6),
+  'Workflow with several containers': (pod) =>
+    objectOf(
+      'argoproj.io/v1alpha1',
+      'Workflow',
+      `entrypoint: train\n  templates:\n    - name: train\n      containerSet:\n        containers:\n          - name: main\n            ${indented(fieldsOf(pod), 12)}\n      ${indented(placed(pod), 6)}`,
+    ),
+  TaskRun: (pod) =>
+    objectOf(
+      'tekton.dev/v1',
+      'TaskRun',
+      `podTemplate:\n    ${indented(placed(pod), 4)}\n  taskSpec:\n    steps:\n      - name: main\n        ${indented(fieldsOf(pod).replace(/^resources/m, 'computeResources'), 8)}`,
+    ),
 };
 
 const mistakes: Readonly<Record<string, readonly [rule: RegExp, pod: Pod]>> = {
@@ -196,7 +208,7 @@ const mistakes: Readonly<Record<string, readonly [rule: RegExp, pod: Pod]>> = {
   'a volume that is missing': [/^object-reference$/, { container: 'volumeMounts: [{name: data, mountPath: /data}]' }],
 };
 
-/** What only the kind can tell: where volumes come from, and whether a server's pods are parts of one. */
+/** What only the kind can tell: where volumes come from, what is outside the pod, and whether a server's pods are parts of one. */
 const open: ReadonlySet<string> = new Set([
   'WorkflowTemplate: a volume that is missing',
   'CloneSet: a volume that is missing',
@@ -206,6 +218,9 @@ const open: ReadonlySet<string> = new Set([
   'Katib Experiment: more shards than GPUs',
   'DynamoGraphDeployment: a volume that is missing',
   'SparkApplication: a volume that is missing',
+  'TaskRun: a volume that is missing',
+  'TaskRun: a number in an affinity',
+  'TaskRun: a medium that is none',
   'a kind that nobody knows: a volume that is missing',
 ]);
 

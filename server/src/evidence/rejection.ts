@@ -7,7 +7,7 @@ import type { Manifest, PodSet, Workload } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isNull, isUnseen, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { table } from '../yaml/table.ts';
-import { isUnknown } from './written.ts';
+import { isUnknown, placesAt } from './written.ts';
 
 /** The controllers whose pod templates the API server validates; of others, it rejects the pods. */
 const validated = wordSet(
@@ -40,18 +40,22 @@ const podSpecs = new WeakMap<PodSet, { readonly workload: Workload; readonly val
 function isPlainSpec({ pod }: PodSet, workload: Workload): boolean {
   if (isValues(workload) || !isReadable(workload.manifest.document)) return false;
   if (workload.byShape && (!isInTemplate(pod) || isPattern(pod) || hasOwnForm(pod))) return false;
-  return singleContainers(pod, workload).length > 0 || getIn(pod, 'containers')?.node.kind === 'seq';
+  return ownContainers(pod, workload).length > 0 || getIn(pod, 'containers')?.node.kind === 'seq';
 }
 
-/** The containers that a pod has next to its fields: that of a workflow's template, and the main one of a service of Dynamo. */
-export function singleContainers(pod: Cursor, { apiVersion }: Workload): readonly Cursor[] {
-  const keys = singleFields[groupOf(apiVersion)] ?? [];
-  return keys.flatMap((key) => getIn(pod, key) ?? []).filter(({ node }) => node.kind === 'map');
+/**
+ * The containers that a pod has outside `containers` and `initContainers`: those of a workflow's template, the main one of a service of Dynamo, and the
+ * steps of a task of Tekton.
+ */
+export function ownContainers(pod: Cursor, { apiVersion }: Workload): readonly Cursor[] {
+  const paths = containerPaths[groupOf(apiVersion)] ?? [];
+  return paths.flatMap((path) => placesAt(pod, path)).filter(({ node }) => node.kind === 'map');
 }
 
-const singleFields = table<readonly string[]>({
-  'argoproj.io': ['container', 'script'],
+const containerPaths = table<readonly string[]>({
+  'argoproj.io': ['container', 'script', 'containerSet.containers.*', 'sidecars.*'],
   'nvidia.com': ['mainContainer'],
+  'tekton.dev': ['steps.*', 'sidecars.*'],
 });
 
 /** Whether a pod spec is that of a template somewhere in an object: operators of any kind take it from Kubernetes' own types. */

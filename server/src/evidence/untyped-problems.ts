@@ -1,4 +1,4 @@
-import { type ApiType, apiFields, apiKind } from '../catalog/index.ts';
+import { apiFields } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { isValues } from '../model/values.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
@@ -7,6 +7,7 @@ import type { YamlDocument } from '../yaml/node.ts';
 import { misspelledField, sameNamed, similarField } from './api-names.ts';
 import { type ApiHolder, type ApiProblem, concernsAccelerators, problemsBelow } from './api-problems.ts';
 import { isPodSpec } from './rejection.ts';
+import { isTyped } from './typed-places.ts';
 
 /** A mistake in a pod: a field that stands for another one beyond doubt, or a value that no API server accepts. */
 export interface UntypedProblem {
@@ -21,8 +22,8 @@ export interface UntypedProblem {
  */
 export function untypedProblems(podSet: PodSet, workload: Workload): readonly UntypedProblem[] {
   const { pod, containers } = podSet;
-  const { apiVersion, kind, root, document } = workload.manifest;
-  if (isValues(workload) || isTyped(pod, apiKind(apiVersion, kind))) return [];
+  const { kind, root, document } = workload.manifest;
+  if (isValues(workload) || isTyped(pod, workload)) return [];
   if (workload.byShape && !isPodSpec(podSet, workload)) return [];
   if (document.problems.some(({ readable }) => readable !== true) || !concernsAccelerators(root.node, kind)) return [];
   const inContainers = containers
@@ -47,24 +48,6 @@ export function untypedProblems(podSet: PodSet, workload: Workload): readonly Un
       return meant === undefined ? [] : [{ problem, name: meant.name }];
     }),
   ];
-}
-
-/** Whether the API's types describe a place of an object: not if its kind is not in the table, or the schema leaves a part around it open. */
-function isTyped(at: Cursor, kind: string | undefined): boolean {
-  if (kind === undefined) return false;
-  const path: string[] = [];
-  for (let here: Cursor | undefined = at; here?.step !== undefined; here = here.parent) path.push(String(here.step));
-  let type: ApiType | undefined = { form: 'object', name: kind };
-  for (const step of path.reverse()) {
-    type = type && typeBelow(type, step);
-    if (type?.form === 'any') return false;
-  }
-  return true;
-}
-
-function typeBelow(type: ApiType, step: string): ApiType | undefined {
-  if (type.form === 'list' || type.form === 'map') return type.of;
-  return type.form === 'object' ? apiFields(type.name).get(step)?.type : undefined;
 }
 
 /** What places a pod is called the same in the templates of all operators, which have many fields of their own. */

@@ -1,5 +1,5 @@
 import { wordSet } from '../catalog/word-patterns.ts';
-import { isPodSpec, rejectionOf, singleContainers } from '../evidence/rejection.ts';
+import { isPodSpec, ownContainers, rejectionOf } from '../evidence/rejection.ts';
 import { cursorsIn, isUnknown, placesAt } from '../evidence/written.ts';
 import { isValues } from '../model/values.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
@@ -73,7 +73,7 @@ export default defineRule({
     const { pod } = podSet;
     const listed = [...placesAt(pod, 'initContainers.*'), ...placesAt(pod, 'containers.*')];
     checkUnique('containers are named', named(listed, 'name'), context);
-    const containers = [...listed, ...singleContainers(pod, context.workload)];
+    const containers = [...listed, ...ownContainers(pod, context.workload)];
     checkUnique('volumes are named', namedIn(pod, 'volumes', 'name'), context);
     checkUnique('claims are named', namedIn(pod, 'resourceClaims', 'name'), context);
     for (const container of containers) {

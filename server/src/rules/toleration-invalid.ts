@@ -107,9 +107,10 @@ const noToleration = { key: undefined, operator: undefined, value: undefined, to
 type Context = Pick<RuleContext, 'document' | 'report' | 'options'>;
 
 function checkToleration(toleration: Toleration, context: Context): void {
-  if (toleration.at.node.kind !== 'map' || isIncomplete(toleration.at)) return;
-  checkOperator(toleration, context);
+  if (toleration.at.node.kind !== 'map') return;
   checkEffect(toleration, context);
+  if (isIncomplete(toleration.at)) return;
+  checkOperator(toleration, context);
   checkSeconds(toleration, context);
   checkKey(toleration, context);
   checkSyntax(toleration, context);

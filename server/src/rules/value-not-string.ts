@@ -1,8 +1,8 @@
-import { apiKind } from '../catalog/index.ts';
 import { type ApiProblem, apiProblems } from '../evidence/api-problems.ts';
 import { gpuPools } from '../evidence/gpu-pools.ts';
 import { passedOnContainers } from '../evidence/passed-on-containers.ts';
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
+import { isTyped } from '../evidence/typed-places.ts';
 import { placesAt } from '../evidence/written.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -130,7 +130,7 @@ export default defineRule({
     }
     if (!isChart && !isPodSpec(podSet, workload)) return;
     // Checked as a whole, above.
-    if (apiKind(workload.apiVersion, workload.kind) !== undefined) return;
+    if (isTyped(podSet.pod, workload)) return;
     const values = [
       ...entries(getIn(podSet.pod, 'nodeSelector')).map((value) => ({
         subject: `nodeSelector ${keyOf(value)}`,

@@ -1,6 +1,6 @@
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asText, entries, getIn, isIncomplete, items } from '../../yaml/cursor.ts';
-import { lowerContainer, lowerContainers, text } from '../pod.ts';
+import { lowerContainer, lowerContainers, lowerVolumes, text } from '../pod.ts';
 import type { Container } from '../workload.ts';
 import type { KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts';
 import { exactly } from './pod-sets.ts';
@@ -81,7 +81,15 @@ function onNodesOf(
       templates.map((template) => getIn(template, field)).find((found) => found !== undefined),
     );
     const nodeSelectorTerms = getIn(affinity, 'nodeAffinity', ...required, 'nodeSelectorTerms');
-    return { ...source, ...(nodeSelector && { nodeSelector }), ...(nodeSelectorTerms && { nodeSelectorTerms }) };
+    const tolerated = templates.find((template) => getIn(template, 'tolerations') !== undefined);
+    const volumes = templates.flatMap((template) => (template === undefined ? [] : lowerVolumes(template)));
+    return {
+      ...source,
+      ...(nodeSelector && { nodeSelector }),
+      ...(nodeSelectorTerms && { nodeSelectorTerms }),
+      ...(tolerated && { tolerated }),
+      ...(volumes.length > 0 && { volumes }),
+    };
   });
 }
 
