@@ -7,7 +7,8 @@ import { commandsIn, useOf } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { asBoolean, type Cursor, entries, getIn } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
-import { listeningPort } from './listening-port.ts';
+import { mayHaveVariables } from './launch.ts';
+import { isLanguageNim, listeningPort } from './listening-port.ts';
 import { isHarmless } from './sole-server.ts';
 import { webUiOf } from './web-uis.ts';
 
@@ -31,6 +32,11 @@ export function serverPaths(container: Container): ServerPaths | undefined {
   const ofUi = ui && healthOfUi[ui.title];
   if (ui !== undefined && ofUi !== undefined)
     return { name: ui.title, health: ofUi, port: ui.port?.toString(), status: 404 };
+  // https://docs.nvidia.com/nim/large-language-models/latest/reference/api-reference.html
+  if (command.length === 0 && isLanguageNim(image?.value ?? '')) {
+    const isMoved = mayHaveVariables(container) || env.some((one) => /^NIM_\w{0,20}PORT$/.test(one.name));
+    return { name: 'NIM', health: '/v1/health/ready', port: isMoved ? undefined : '8000', status: 404 };
+  }
   if (program !== 'vllm' && program !== 'ollama') return pathsOfOthers(container);
   const words = [...command, ...args].map(({ value }) => value).join(' ');
   const name = image?.value ?? container.repository ?? '';
@@ -134,6 +140,8 @@ export function isForeignHealthPath(path: string, { name, health }: Pick<ServerP
     return own !== health && (own === '/' || foreign.has(own) || (health === '/' && ownOfVllm.has(own)));
   // Open Inference Protocol has two paths, which some builds of other servers have, too.
   if (own.startsWith('/v2/health')) return own !== '/v2/health/live' && own !== '/v2/health/ready';
+  // NIMs of other kinds of models have more paths.
+  if (name === 'NIM') return false;
   if (own === '/health') return health !== '/health';
   return foreign.has(own) && !(name === titleOf('llama-server') && own === '/v1/health');
 }
@@ -144,9 +152,10 @@ export function statusFor(path: string, { name, status }: Pick<ServerPaths, 'nam
 }
 
 /** The paths at which servers of language models take only POST; probes send GET. */
-const namesMethods: ReadonlySet<string> = new Set(
-  ['vllm', 'ollama', 'sglang', 'text-generation-launcher', 'text-embeddings-router'].map(titleOf),
-);
+const namesMethods: ReadonlySet<string> = new Set([
+  'NIM',
+  ...['vllm', 'ollama', 'sglang', 'text-generation-launcher', 'text-embeddings-router'].map(titleOf),
+]);
 const takesPost = wordSet('/v1/completions /v1/chat/completions /v1/embeddings /api/generate /api/chat');
 
 /**

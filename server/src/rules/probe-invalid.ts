@@ -90,6 +90,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [Triton: the server's ports](https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/getting_started/quickstart.html)
  * - [vLLM: which paths the API key protects](https://docs.vllm.ai/en/latest/usage/security.html)
  * - [Ollama: routes](https://github.com/ollama/ollama/blob/main/server/routes.go)
+ * - [NIM: health endpoints](https://docs.nvidia.com/nim/large-language-models/latest/reference/api-reference.html)
  * - [vllm-project/vllm#6194](https://github.com/vllm-project/vllm/issues/6194), [vllm-project/vllm#1245](https://github.com/vllm-project/vllm/issues/1245)
  * - [Kubernetes: validation of pods](https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/validation.go)
  */

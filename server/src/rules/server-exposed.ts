@@ -2,6 +2,8 @@ import { titleOf } from '../catalog/program-records.ts';
 import { partOf } from '../catalog/word-patterns.ts';
 import { gpuBackends, gpuServer } from '../evidence/load-balancers.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
+import { useOf } from '../model/process-input.ts';
+import { isValues } from '../model/values.ts';
 import type { Manifest } from '../model/workload.ts';
 import type { ServerFacts } from '../model/workload-facts.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, keyOf, spanOf } from '../yaml/cursor.ts';
@@ -69,7 +71,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For servers in other files, next to other containers, and with variables, files or scripts that may set a key; for Services with source ranges, a
+ * In a chart's values, only Ollama is reported: charts may give other servers a key. For servers in other files, next to other containers, and with variables, files or scripts that may set a key; for Services with source ranges, a
  * class or an address of their own, or with annotations of internal load balancers, of private addresses, of Tailscale and of balancers in private networks (MetalLB, Cilium,
  * kube-vip); if the project has network policies for the namespace; for NodePorts, and for each Ingress except those of AWS with the scheme internet-facing and no sign of a login.
  *
@@ -100,6 +102,18 @@ export default defineRule({
       span: spanOf(found.at),
     });
   },
+  podSet({ pod, containers }, { workload, crossReferences, report }) {
+    if (!isValues(workload) || !containers.some((one) => useOf(one).program === 'ollama')) return;
+    const service = getIn(pod, 'service');
+    const at = getIn(service, 'type');
+    if (at === undefined || asText(at) !== 'LoadBalancer' || limits(service, getIn(service, 'annotations'))) return;
+    if (isIncomplete(pod) || crossReferences.limitsClients(workload.namespace)) return;
+    report({
+      message:
+        'The load balancer opens Ollama outside the cluster, which has no API key: anyone who reaches its address uses the GPUs; set source ranges',
+      span: spanOf(at),
+    });
+  },
 });
 
 /** Servers without keys, whatever their settings are. */
@@ -115,14 +129,19 @@ function ofService({ root, namespace }: Manifest, references: CrossReferences): 
   const [metadata, spec] = [getIn(root, 'metadata'), getIn(root, 'spec')];
   const annotations = getIn(metadata, 'annotations');
   const [selector, at] = [getIn(spec, 'selector'), getIn(spec, 'type')];
-  if ([metadata, spec, annotations, selector].some(isIncomplete) || asText(at) !== 'LoadBalancer') return undefined;
-  if (at === undefined || bounds.some((key) => getIn(spec, key) !== undefined)) return undefined;
-  if (entries(annotations).some((one) => isUnseen(one) || restricts(keyOf(one), asText(one) ?? ''))) return undefined;
+  if ([metadata, selector].some(isIncomplete) || asText(at) !== 'LoadBalancer') return undefined;
+  if (at === undefined || limits(spec, annotations)) return undefined;
   const labels = entries(selector);
   if (labels.length === 0 || labels.some(isUnseen)) return undefined;
   const wanted = tableOf(labels.map((label): [string, string] => [keyOf(label), asText(label) ?? '']));
   const server = gpuServer(namespace, wanted, references);
   return server?.lacksKey ? { at, server } : undefined;
+}
+
+/** Whether a Service says who reaches it, or may. */
+function limits(spec: Cursor | undefined, annotations: Cursor | undefined): boolean {
+  if ([spec, annotations].some(isIncomplete) || bounds.some((key) => getIn(spec, key) !== undefined)) return true;
+  return entries(annotations).some((one) => isUnseen(one) || restricts(keyOf(one), asText(one) ?? ''));
 }
 
 /** Fields by which a Service decides who reaches it, or who gives it its address. */
