@@ -1,7 +1,10 @@
+import { knownAccelerator } from '../catalog/index.ts';
 import { knownRequests, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { isValues } from '../model/values.ts';
+import type { PodSet, Workload } from '../model/workload.ts';
 import { removeRequests } from '../rewrite/remove-requests.ts';
-import { isIncomplete } from '../yaml/cursor.ts';
+import { asBoolean, asNumber, type Cursor, entries, getIn, isIncomplete, keyOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -85,15 +88,9 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'gpu-request',
   severity: 'info',
-  workload({ apiVersion, podSets }, context) {
-    if (!apiVersion.startsWith('ray.io/')) return;
-    const head = podSets.find(({ name }) => name === 'head');
-    const workersHaveTheirOwn = podSets.some(
-      (podSet) =>
-        podSet.name !== 'head' && podSet.name !== 'submitter' && podSet.pods.max !== 0 && requestsAccelerators(podSet),
-    );
-    if (head === undefined || !workersHaveTheirOwn) return;
-    for (const container of head.containers) {
+  workload(workload, context) {
+    const head = isValues(workload) ? headInValues(workload) : headOfCluster(workload);
+    for (const container of head?.containers ?? []) {
       const requests = knownRequests(container);
       if (requests.length === 0 || isIncomplete(container.resources)) continue;
       context.report({
@@ -104,3 +101,28 @@ export default defineRule({
     }
   },
 });
+
+/** The head of a cluster whose workers have accelerators. */
+function headOfCluster({ apiVersion, podSets }: Workload): PodSet | undefined {
+  if (!apiVersion.startsWith('ray.io/')) return undefined;
+  const workersHaveTheirOwn = podSets.some(
+    (podSet) =>
+      podSet.name !== 'head' && podSet.name !== 'submitter' && podSet.pods.max !== 0 && requestsAccelerators(podSet),
+  );
+  return workersHaveTheirOwn ? podSets.find(({ name }) => name === 'head') : undefined;
+}
+
+/** The same in the values of Ray's chart. https://github.com/ray-project/kuberay/blob/master/helm-chart/ray-cluster/values.yaml */
+function headInValues({ podSets: [podSet] }: Workload): PodSet | undefined {
+  const head = podSet?.pod;
+  if (head === undefined || keyOf(head) !== 'head') return undefined;
+  const worker = getIn(head.parent, 'worker');
+  const groups = [...(worker === undefined ? [] : [worker]), ...entries(getIn(head.parent, 'additionalWorkerGroups'))];
+  const isRay = [head, ...groups].some((one) => getIn(one, 'rayStartParams') !== undefined);
+  return isRay && groups.some(hasAccelerators) ? podSet : undefined;
+}
+
+function hasAccelerators(group: Cursor): boolean {
+  if (asBoolean(getIn(group, 'disabled')) === true || asNumber(getIn(group, 'replicas')) === 0) return false;
+  return entries(getIn(group, 'resources', 'limits')).some((one) => knownAccelerator(keyOf(one)) !== undefined);
+}
