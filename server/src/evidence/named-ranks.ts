@@ -105,7 +105,7 @@ function randomRank(
   const found = (text: string, words: readonly [Word, Word], severity: NamedRank['severity']) => {
     const span = spanOfWords(document, container, words);
     const advice = `only ${job === undefined ? 'StatefulSets' : 'Jobs with completionMode Indexed'} number their pods`;
-    const message = `${text} is the end of the pod's name, which is random: ${advice}`;
+    const message = `${text} is the end of the pod's name, which is random, so the job never starts: ${advice}`;
     return span && { message, severity, span, ...(job !== undefined && { job }) };
   };
   for (const { words: line, assignments } of commandsIn(container)) {

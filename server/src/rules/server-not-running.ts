@@ -96,7 +96,7 @@ export default defineRule({
       const own = found === undefined ? ownServiceWait(container, podSet, workload, crossReferences) : undefined;
       if (own !== undefined) {
         report({
-          message: `The init container ${container.name} waits for Service ${shorten(own.service, 30)}, which needs a ready pod: its own pods are ready only after it, so without others they never start`,
+          message: `The init container ${shorten(container.name, 20)} waits for a ready pod of Service ${shorten(own.service, 30)}, but its own are ready only after it: without others, they never start`,
           span: spanIn(container, own.words, document),
         });
       }
