@@ -114,7 +114,11 @@ export const customTypes: Readonly<Record<string, string>> = {
   VirtualMachineInstanceSpec:
     'domain:VirtualMachineDomain volumes:* networks:* nodeSelector:{s affinity:Affinity tolerations:[Toleration evictionStrategy terminationGracePeriodSeconds:i priorityClassName schedulerName topologySpreadConstraints:* startStrategy livenessProbe:* readinessProbe:* hostname subdomain dnsPolicy dnsConfig:* accessCredentials:* architecture resourceClaims:* utilityVolumes:*',
   VirtualMachineDomain:
-    'resources:* cpu:* memory:* machine:* firmware:* clock:* features:* devices:VirtualMachineDevices ioThreadsPolicy ioThreads:* chassis:* launchSecurity:*',
+    'resources:VirtualMachineResources cpu:VirtualMachineCPU memory:VirtualMachineMemory machine:* firmware:* clock:* features:* devices:VirtualMachineDevices ioThreadsPolicy ioThreads:* chassis:* launchSecurity:*',
+  VirtualMachineResources: 'requests:{q limits:{q overcommitGuestOverhead:b',
+  VirtualMachineCPU:
+    'cores:i sockets:i maxSockets:i threads:i model features:* dedicatedCpuPlacement:b numa:* isolateEmulatorThread:b realtime:*',
+  VirtualMachineMemory: 'guest:q maxGuest:q hugepages:*',
   VirtualMachineDevices:
     'gpus:[VirtualMachineGPU hostDevices:[VirtualMachineGPU disks:* interfaces:* inputs:* filesystems:* watchdog:* tpm:* rng:* sound:* downwardMetrics:* clientPassthrough:* panicDevices:* video:* autoattachGraphicsDevice:b autoattachMemBalloon:b autoattachPodInterface:b autoattachSerialConsole:b autoattachInputDevice:b autoattachVSOCK:b blockMultiQueue:b networkInterfaceMultiqueue:b disableHotplug:b useVirtioTransitional:b logSerialConsole:b',
   VirtualMachineGPU: 'name! deviceName virtualGPUOptions:* tag claimName requestName',

@@ -157,6 +157,21 @@ spec:
                 - {name: main, image: "registry.example/server:1.2", resources: {limits: {nvidia.com/gpu: 1}}}
 `;
 
+const machine = `apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: workstation}
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain:
+        cpu: {cores: 8, dedicatedCpuPlacement: true}
+        memory: {guest: 32Gi, hugepages: {pageSize: 1Gi}}
+        resources: {requests: {memory: 33Gi, cpu: 8}}
+        devices:
+          gpus: [{name: gpu1, deviceName: nvidia.com/GA102GL_A10}]
+`;
+
 type Change = readonly [from: string, to: string, message: string];
 
 const kinds: Readonly<Record<string, readonly [text: string, ...changes: Change[]]>> = {
@@ -228,6 +243,13 @@ const kinds: Readonly<Record<string, readonly [text: string, ...changes: Change[
     azure,
     ['imageFamily: Ubuntu2204', 'imageFamily: Ubuntu22', 'imageFamily must be one of'],
     ['osDiskSizeGB: 256', 'osDiskSizeGB: 256Gi', 'osDiskSizeGB must be an integer'],
+  ],
+  VirtualMachine: [
+    machine,
+    ['guest: 32Gi', 'guest: 32GB', 'guest'],
+    ['cores: 8', 'cores: "8"', 'cores must be an integer'],
+    ['dedicatedCpuPlacement', 'dedicatedCPUPlacement', 'did you mean dedicatedCpuPlacement?'],
+    ['memory: 33Gi', 'memory: 33GB', 'memory'],
   ],
   StormService: [
     storm,
