@@ -62,6 +62,8 @@ test.each<readonly [string, Server, number, { readonly cacheGiB?: number; readon
   ['llama.cpp, the address of a file', { image: llama, args: '[--model-url, "https://huggingface.co/bartowski/Meta-Llama-3.1-8B-Instruct-GGUF/resolve/main/Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf", -c, "8192"]' }, 1, { cacheGiB: 1, weightsGiB: 4.27 }],
   // 28 layers with 4 KV heads of 128: 131,072 × 57,344 bytes. The flag says how long requests are, whatever the positions.
   ['vLLM, stretched positions', { image: 'vllm/vllm-openai:v0.11.0', args: "[--model=Qwen/Qwen2.5-7B-Instruct, '--hf-overrides={\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 4.0}}', --max-model-len=131072]" }, 1, { cacheGiB: 7, weightsGiB: 14.19 }],
+  // 131,072 × 70,272 bytes, an eighth on each device.
+  ['vLLM, DeepSeek with shared tokens', { image: 'vllm/vllm-openai:v0.12.0', args: '[--model=deepseek-ai/DeepSeek-V3, --tensor-parallel-size=8, --decode-context-parallel-size=8, --max-model-len=131072]' }, 8, { cacheGiB: 1.0723 }],
   // Models of embeddings have no output layer: 7.111 billion parameters of Mistral 7B's 7.242.
   ['vLLM, e5-mistral', { image: 'vllm/vllm-openai:v0.11.0', args: '[--model=intfloat/e5-mistral-7b-instruct, --runner=pooling, --max-model-len=4096]' }, 1, { cacheGiB: 0.5, weightsGiB: 13.25 }],
 ])('%s', (_, server, devices, { cacheGiB, weightsGiB }) => {

@@ -66,6 +66,7 @@ export type FlagMeaning =
   | 'batched-tokens'
   | 'cache-type'
   | 'cache-memory'
+  | 'cache-shards'
   | 'eager'
   | 'text-only'
   | 'expert-parallel'

@@ -14,6 +14,8 @@ export interface CacheLayout {
   readonly remembered: number;
   /** Layers are grouped by kind, in groups of one size. */
   readonly groups: boolean;
+  /** Devices of a group that share the tokens of a sequence. */
+  readonly shards?: number;
   /** Copies of the states of linear attention and Mamba that a sequence has: one, and that of the last cached prefix. */
   readonly states: number;
 }
@@ -25,8 +27,9 @@ const stateBytes = 4;
  * The cache of one sequence on the device that holds most of it, in bytes. Attention: tokens × 2 × heads × head size × bytes, with at least one
  * head on each device. Latent vectors are the same on all devices of a group. States do not depend on the length.
  */
-export function cacheBytes({ cache }: ModelShape, tokens: number, layout: CacheLayout): number {
-  const { tensor, pipeline, bytes, beyondWindow, remembered, states } = layout;
+export function cacheBytes({ cache }: ModelShape, length: number, layout: CacheLayout): number {
+  const { tensor, pipeline, bytes, beyondWindow, remembered, shards = 1, states } = layout;
+  const tokens = length / shards;
   let sum = 0;
   for (const part of cache) {
     const layers = Math.ceil(part.layers / pipeline) * paddingOf(part.layers, cache, layout);

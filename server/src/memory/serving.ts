@@ -102,7 +102,8 @@ export function estimateServing({ model: served, unknown }: Served, hardware: Ha
   const groups = served.engine === 'vllm';
   const states = groups && cachesPrefixStates(served) ? 2 : 1;
   const remembered = remembers(served, shape) ? 4096 : 0;
-  const layout: CacheLayout = { tensor: group, pipeline, bytes, beyondWindow, remembered, groups, states };
+  const { cacheShards: shards = 1 } = served;
+  const layout: CacheLayout = { tensor: group, pipeline, bytes, beyondWindow, remembered, groups, shards, states };
   const buffers = buffersOf(served, shape, {
     sequences: served.sequences ?? defaults.sequences,
     batchedTokens: step,

@@ -40,6 +40,8 @@ export interface ServerSettings {
   readonly data: number;
   /** The replicas of attention within a tensor-parallel group, each with a cache of its own. */
   readonly attentionReplicas: number;
+  /** The devices of a tensor-parallel group that share the tokens of each sequence. */
+  readonly cacheShards?: number;
   /** GiB of weights that stay in the node's memory; null: an unknown part of them. */
   readonly offloadGiB: number | null;
   /** Layers on the GPU; null: all. */
@@ -63,6 +65,7 @@ export function serverSettings(start: ServerStart, container: Container): Server
   if (context === null || isStretched) return null;
   const offload = settingOf(start, 'offload');
   const bytes = countOf(value('cache-memory'));
+  const cacheShards = count('cache-shards');
   return {
     engine: start.engine,
     version: versionIn(container, start.engine),
@@ -82,6 +85,7 @@ export function serverSettings(start: ServerStart, container: Container): Server
     pipeline: count('pipeline-parallel') ?? 1,
     data: count('local-data-parallel') ?? count('data-parallel') ?? 1,
     attentionReplicas: settingOf(start, 'data-parallel-attention') === undefined ? 1 : (count('data-parallel') ?? 1),
+    ...(cacheShards !== null && { cacheShards }),
     offloadGiB: offload === undefined ? 0 : fractionOf(offload.value ?? null),
     gpuLayers: count('gpu-layers'),
     extras: [
