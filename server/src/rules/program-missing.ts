@@ -117,7 +117,7 @@ export default defineRule({
         folder === undefined ? 'unless that is /, the container never starts' : 'the container never starts';
       report({
         severity: folder === undefined ? 'warning' : 'error',
-        message: `${shorten(path, 30)} is looked for in ${place}: ${effect}; did you mean /${shorten(path, 30)}?`,
+        message: `${shorten(path, 24)} is looked for in ${place}: ${effect}; did you mean /${shorten(path, 24)}?`,
         span: spanOf(found.at),
       });
     }
