@@ -92,11 +92,11 @@ it('the client leaves globs to others: the extension decides about diagnostics o
   );
 });
 
-it('the client, the server, the catalog and the protocol are at most 2.65 MiB together', () => {
+it('the client, the server, the catalog and the protocol are at most 2.75 MiB together', () => {
   const sizes = ['client.js', 'server.js', 'language-server.js', 'catalog.js', 'catalog.br', 'protocol.js'].map(
     (name) => fs.statSync(path.join(root, 'dist', name)).size,
   );
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(2.65 * 2 ** 20);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(2.75 * 2 ** 20);
 });
 
 it.each(['client', 'server', 'language-server', 'catalog', 'protocol', 'commands'])(
