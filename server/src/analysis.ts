@@ -160,7 +160,7 @@ function analyzeFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
   const skipped = whole ?? objectsReason(parts.length);
   const documents = analyzeParts(skipped === null ? parts : [], input, before);
   const summary = lazy(() => summarizeParts(text, skipped, documents));
-  return {
+  const file: FileAnalysis = {
     uri,
     version,
     text,
@@ -179,12 +179,15 @@ function analyzeFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
     get hasAccelerators() {
       return documents.some(({ costed }) => costed.some(namesAccelerators));
     },
-    withText: <T>(changed: string, compute: (file: FileAnalysis) => T | FileAnalysis = withFindings) =>
-      workspace.restoring(uri, () =>
-        // Do not reuse known documents: their lazy parts would be computed in the changed workspace.
-        compute(analyzeFile({ ...input, text: changed, isIndexed: false }, [])),
-      ),
+    withText: <T>(changed: string, compute: (file: FileAnalysis) => T | FileAnalysis = withFindings) => {
+      // The lazy parts of known documents would be computed in the changed workspace. Of those with findings, none is left.
+      const settled = compute === withFindings ? withFindings(file).documents : [];
+      return workspace.restoring(uri, () =>
+        compute(analyzeFile({ ...input, text: changed, isIndexed: false }, settled)),
+      );
+    },
   };
+  return file;
 }
 
 /** Values of a chart: Helm does not read them as a template, though comments and texts in them may quote parts of one. */

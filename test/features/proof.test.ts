@@ -73,6 +73,32 @@ test('many fixes that all fail in their own documents cost few copies', () => {
   expect(copies()).toBeLessThan(5);
 });
 
+test('a copy of a file judges again only what its change concerns, and leaves the file as it is', () => {
+  const served = (name: string) =>
+    `apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: ${name}}\nspec: {accessModes: [ReadWriteOnce], storageClassName: gp3, resources: {requests: {storage: 9Gi}}}\n` +
+    `---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: ${name}}\nspec:\n  replicas: 2\n  selector: {matchLabels: {app: ${name}}}\n` +
+    `  template:\n    metadata: {labels: {app: ${name}}}\n    spec:\n      containers: [{name: main, image: "a/b:1", resources: {limits: {nvidia.com/gpu: 1}}, volumeMounts: [{name: w, mountPath: /w}]}]\n` +
+    `      volumes: [{name: w, persistentVolumeClaim: {claimName: ${name}}}]\n`;
+  const text = ['one', 'two'].map(served).join('---\n');
+  const changed = text.replace('ReadWriteOnce', 'ReadWriteMany');
+  const fresh = new Analysis().setFile('file:///fixture.yaml', changed);
+  const analysis = new Analysis();
+  const file = analysis.setFile('file:///fixture.yaml', text);
+  const copy = file.withText(changed);
+  const messagesOf = ({ documents }: FileAnalysis) =>
+    documents.map(({ findings }) => findings.map((one) => one.message));
+  expect(messagesOf(copy)).toEqual(messagesOf(fresh));
+  expect(messagesOf(copy)).not.toEqual(messagesOf(file));
+  const kept = file.documents.map(({ findings }, index) => findings === copy.documents[index]?.findings);
+  expect(kept).toEqual([false, false, true, true]);
+  const costs = ({ documents }: FileAnalysis) =>
+    documents.flatMap(({ workloads }) => workloads.map(({ podSets }) => podSets[0]?.pods));
+  expect(costs(file)).toEqual(costs(new Analysis().setFile('file:///fixture.yaml', text)));
+  expect(analysis.file('file:///fixture.yaml')?.documents.map(({ findings }) => findings)).toEqual(
+    file.documents.map(({ findings }) => findings),
+  );
+});
+
 /** The file, and how often it was copied. */
 function countCopies(file: FileAnalysis) {
   let copies = 0;
