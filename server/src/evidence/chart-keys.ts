@@ -1,5 +1,5 @@
 import { type ChartKeys, chartKeys, hasSchema, keyAlias } from '../catalog/chart-keys.ts';
-import type { ApiType } from '../catalog/index.ts';
+import { type ApiType, apiFields } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
@@ -158,7 +158,7 @@ function meaningOf(problem: ApiProblem, isCurrent: boolean): MeantKey | undefine
           : undefined;
     return { as: 'other', path: meant, former };
   }
-  const similar = similarField(holder, field);
+  const similar = similarField(holder, field) ?? classField(holder, field);
   if (similar !== undefined) return decorations.has(similar.name) ? undefined : { as: 'key', key: similar.name };
   if (commonKeys.has(field)) return undefined;
   const path = pathBelow(holder, field);
@@ -166,6 +166,13 @@ function meaningOf(problem: ApiProblem, isCurrent: boolean): MeantKey | undefine
   const above = holderAbove(holder, field);
   if (above === undefined) return similarAbove(holder, field);
   return leavesChart(holder, above) ? undefined : { as: 'moved', owner: above.at, path: [field] };
+}
+
+/** `storageClass`, where `storageClassName` is written as in a claim. */
+function classField(holder: ApiHolder, field: string): { readonly name: string } | undefined {
+  const name = /^(\w+Class)Name$/.exec(field)?.[1];
+  const isFree = name !== undefined && apiFields(holder.type).has(name) && getIn(holder.at, name) === undefined;
+  return isFree ? { name } : undefined;
 }
 
 /** A key of a mapping around it, under a name that differs in case, separators or a plural. */

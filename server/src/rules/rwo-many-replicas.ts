@@ -6,6 +6,7 @@ import { requestsAccelerators } from '../model/accelerators.ts';
 import { isValues } from '../model/values.ts';
 import { firstOf } from '../model/values-parts.ts';
 import type { PodSet } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
 import {
   asBoolean,
   asText,
@@ -17,6 +18,7 @@ import {
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
+import { insertKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -83,7 +85,14 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *           persistentVolumeClaim: {claimName: models}
  * ```
  *
+ * With one replica, a rolling update has the same problem (information): the new pod starts before the old one releases the volume. Strategy Recreate
+ * stops the old pod first.
+ *
  * The same applies to the volume of a NIMService or of its NIMCache, which its replicas and the pods of a multi-node model share.
+ *
+ * ## Fix safety
+ *
+ * Unsafe: nothing serves during a rollout.
  *
  * ## When it is silent
  *
@@ -168,7 +177,11 @@ function checkVolume(
     });
     return;
   }
-  if (!isDisk && (pods === undefined || !single || mountsAnywhere.test(storageClass ?? ''))) return;
+  if (!isDisk && (!single || mountsAnywhere.test(storageClass ?? ''))) return;
+  if (!isDisk && pods === undefined) {
+    if (replaces) reportRollout(claimName, name, context);
+    return;
+  }
   const source = claim.file === null ? '' : ` (${shorten(claim.file)})`;
   const problem = isDisk
     ? `has class ${storageClass}, a disk that only one node can mount: it stays Pending`
@@ -176,6 +189,22 @@ function checkVolume(
   context.report({
     message: `${isDisk ? 'ReadWriteMany' : accessModes[0]} claim ${shorten(name, 40)}${source} ${problem}`,
     span: spanOf(claimName),
+  });
+}
+
+/** The old pod keeps the volume on its node, and usually all of that node's accelerators, until the new one is ready. */
+function reportRollout(at: Cursor, claim: string, { workload, podSet, document, report }: PodSetContext): void {
+  if (!podSet.accelerators.some(({ form }) => form === 'whole') || isOnOneNode(podSet)) return;
+  const spec = getIn(workload.manifest.root, 'spec');
+  report({
+    severity: 'info',
+    message: `A rollout starts the new pod while the old one holds ReadWriteOnce claim ${shorten(claim, 30)}: on another node, it waits forever; use Recreate`,
+    span: spanOf(at),
+    oncePerFile: true,
+    fixes: () =>
+      getIn(spec, 'strategy') === undefined
+        ? [fix('Use strategy Recreate', 'unsafe', insertKey(document, spec, 'strategy', { type: 'Recreate' }))]
+        : [],
   });
 }
 
