@@ -1,4 +1,4 @@
-import { baseName, type SimpleCommand, type Statement, type Word } from '../command/shell.ts';
+import { allCommands, baseName, type SimpleCommand, type Statement, type Word } from '../command/shell.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
 import { commandLineOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -20,7 +20,9 @@ export function ownServiceWait(
 ): OwnServiceWait | undefined {
   const labels = ownLabels(podSet, workload);
   if (labels === undefined || references.mayBePatch()) return undefined;
-  for (const command of commandLineOf(container).statements.flatMap(waitIn)) {
+  const { statements } = commandLineOf(container);
+  const end = statements.findIndex(mayEnd);
+  for (const command of statements.slice(0, end === -1 ? undefined : end).flatMap(waitIn)) {
     const word = hostIn(command);
     const [host = '', ...domain] = addressOf(word?.text ?? '').split('.');
     if (word === undefined || host === '') continue;
@@ -42,6 +44,13 @@ export function ownServiceWait(
   }
   return undefined;
 }
+
+/** Whether a script may end here before it waits: the first pod, which the others wait for. */
+function mayEnd(statement: Statement): boolean {
+  return [...allCommands([statement])].some(({ words: [first] }) => ends.has(first?.text ?? ''));
+}
+
+const ends: ReadonlySet<string> = new Set(['exit', 'return', 'exec', 'eval', 'source', '.', 'trap']);
 
 /** The command whose success ends a loop, if nothing else does. */
 function waitIn(statement: Statement): readonly SimpleCommand[] {
