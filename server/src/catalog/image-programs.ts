@@ -71,6 +71,16 @@ export function startFolder(image: string): string | undefined {
   return name === 'pytorch/pytorch' ? '/workspace' : '/';
 }
 
+/**
+ * Whether an image starts at the root of the file system: its Dockerfile sets no folder. Read 2026-11-30:
+ * https://github.com/ollama/ollama/blob/main/Dockerfile, https://github.com/docker-library/busybox, https://github.com/alpinelinux/docker-alpine
+ */
+export function startsAtRoot(image: string): boolean {
+  return startFolder(image) === '/' || atRoot.has(nameOf(image));
+}
+
+const atRoot = wordSet('alpine busybox ollama/ollama');
+
 /** Names of registries and of the collection of official images, which may be written before the name. */
 const prefixes = /^(?:(?:docker\.io|index\.docker\.io|mirror\.gcr\.io|public\.ecr\.aws\/docker)\/)?(?:library\/)?/;
 

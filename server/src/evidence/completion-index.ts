@@ -28,8 +28,11 @@ export function missingIndex(
     return { text: name, span: spanOf(path), job, isRank, isOwn: name === indexVariable };
   }
   if (container.env.some(({ name }) => name === indexVariable)) return undefined;
-  for (const line of [...container.command, ...container.args]) {
-    const found = indexUse.exec(line.value);
+  const lines = [...container.command, ...container.args];
+  if (lines.some(({ value }) => isHandled.test(value))) return undefined;
+  for (const line of lines) {
+    // A comment may name it, too.
+    const found = indexUse.exec(line.value.replace(/(?<=^|\s)#.*/g, (comment) => ' '.repeat(comment.length)));
     if (found === null) continue;
     const part = { start: found.index, end: found.index + found[0].length };
     const isRank = rankReader(indexVariable, container) !== undefined;
@@ -40,5 +43,7 @@ export function missingIndex(
 
 const indexVariable = 'JOB_COMPLETION_INDEX';
 const indexPath = /^metadata\.(?:labels|annotations)\['batch\.kubernetes\.io\/job-completion-index'\]$/;
-/** Without a default, which a script may have for other Jobs. */
+/** A script that sets the variable, gives it a default or asks whether it is set, as for Jobs of both modes. */
+const isHandled =
+  /(?<![\w$])JOB_COMPLETION_INDEX=|\$\{JOB_COMPLETION_INDEX:?[-=+?]|-[nzv]\s+["']?\$?\{?JOB_COMPLETION_INDEX\b/;
 const indexUse = /\$(?:JOB_COMPLETION_INDEX\b|\{JOB_COMPLETION_INDEX\}|\(JOB_COMPLETION_INDEX\))/;

@@ -134,7 +134,8 @@ function isEndOf(name: string, value: string): boolean {
     .replace(/^10#/, '')
     .replace(/\s*[-+]\s*\d+$/, '');
   if (new RegExp(`^\\$\\{${name}(?:#|%|/|:(?![-=?+]))[^{}]*\\}$`).test(text)) return true;
-  if (!/^\$\(|^`/.test(text)) return false;
+  // `|| echo 0` is for names without a number.
+  if (!/^\$\(|^`/.test(text) || text.includes('||')) return false;
   const programs = [...text.matchAll(/(?:\$\((?!\()|`(?=\w)|\|)\s*([\w./-]+)/g)].map(([, program]) => program ?? '');
   const isFed = [
     `(?:echo|printf)\\b[^|)\`]*\\$\\{?${name}\\b`,

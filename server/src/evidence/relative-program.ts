@@ -1,4 +1,4 @@
-import { startFolder } from '../catalog/image-programs.ts';
+import { startFolder, startsAtRoot } from '../catalog/image-programs.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Container } from '../model/workload.ts';
 import { asText, getIn, isTemplated, isUnseen, type Located } from '../yaml/cursor.ts';
@@ -22,6 +22,7 @@ export function relativeProgram(
   if (first === undefined || isTemplated(first.at) || !isOfSystem(first.value)) return undefined;
   const own = getIn(at, 'workingDir');
   if (own !== undefined && (isTemplated(own) || isUnseen(own))) return undefined;
+  if (own === undefined && startsAtRoot(image?.value ?? '')) return undefined;
   const folder = own === undefined ? startFolder(image?.value ?? '') : asText(own);
   return folder === '' || /^\/+$/.test(folder ?? '') ? undefined : { at: first.at, path: first.value, folder };
 }
