@@ -6,7 +6,7 @@ import { useOf } from '../model/process-input.ts';
 import { isValues } from '../model/values.ts';
 import type { Manifest } from '../model/workload.ts';
 import type { ServerFacts } from '../model/workload-facts.ts';
-import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { tableOf } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
@@ -130,7 +130,7 @@ function ofService({ root, namespace }: Manifest, references: CrossReferences): 
   const annotations = getIn(metadata, 'annotations');
   const [selector, at] = [getIn(spec, 'selector'), getIn(spec, 'type')];
   if ([metadata, selector].some(isIncomplete) || asText(at) !== 'LoadBalancer') return undefined;
-  if (at === undefined || limits(spec, annotations)) return undefined;
+  if (at === undefined || limits(spec, annotations) || opensOnlyMetrics(spec)) return undefined;
   const labels = entries(selector);
   if (labels.length === 0 || labels.some(isUnseen)) return undefined;
   const wanted = tableOf(labels.map((label): [string, string] => [keyOf(label), asText(label) ?? '']));
@@ -142,6 +142,15 @@ function ofService({ root, namespace }: Manifest, references: CrossReferences): 
 function limits(spec: Cursor | undefined, annotations: Cursor | undefined): boolean {
   if ([spec, annotations].some(isIncomplete) || bounds.some((key) => getIn(spec, key) !== undefined)) return true;
   return entries(annotations).some((one) => isUnseen(one) || restricts(keyOf(one), asText(one) ?? ''));
+}
+
+/** Whether all ports of a Service are for a monitor: 8002 is Triton's. */
+function opensOnlyMetrics(spec: Cursor | undefined): boolean {
+  const ports = items(getIn(spec, 'ports'));
+  const isMetrics = (port: Cursor) =>
+    /metric|prom/i.test(asText(getIn(port, 'name')) ?? '') ||
+    /^(?:8002|.*metric.*)$/i.test(asText(getIn(port, 'targetPort') ?? getIn(port, 'port')) ?? '');
+  return ports.length > 0 && ports.every(isMetrics);
 }
 
 /** Fields by which a Service decides who reaches it, or who gives it its address. */
