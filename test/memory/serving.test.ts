@@ -346,3 +346,15 @@ test.each([
   const args = '[-m, /models/Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf, -ngl, "99"]';
   expect(need({ image: `ghcr.io/ggml-org/llama.cpp:${tag}`, args }).estimate?.context).toBe(tokens);
 });
+
+test.each([
+  ['-c, "0"', 40_960],
+  ['-c, "8192"', 8192],
+  ['-np, "1"', 4096],
+])('llama.cpp takes the length of the model itself for 0 tokens: %s', (flags, context) => {
+  const { estimate } = need({
+    image: 'ghcr.io/ggml-org/llama.cpp:server-cuda-b6000',
+    args: `[-hf, "Qwen/Qwen3-8B-GGUF:Q4_K_M", ${flags}]`,
+  });
+  expect(estimate?.context).toBe(context);
+});

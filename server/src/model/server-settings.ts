@@ -19,6 +19,8 @@ export interface ServerSettings {
   readonly context: number | null;
   /** The server takes the longest request that fits (`--max-model-len auto`). */
   readonly fitsLength?: true;
+  /** It takes requests as long as the model's own. */
+  readonly wholeLength?: true;
   /** Concurrent requests; null: the engine's default. */
   readonly sequences: number | null;
   /** Tokens of one step; null: the engine's default. */
@@ -73,6 +75,7 @@ export function serverSettings(start: ServerStart, container: Container): Server
     quantization: formats.filter(({ name }) => name.startsWith('q')).at(-1)?.value ?? null,
     context: context ?? null,
     ...(isFittedLength(start) && { fitsLength: true }),
+    ...(isWholeLength(start) && { wholeLength: true }),
     sequences: count(start.engine === 'llama-cpp' || start.engine === 'ollama' ? 'slots' : 'sequences'),
     batchedTokens: count('batched-tokens'),
     fraction: fractionOf(value('memory-fraction')),
@@ -138,6 +141,11 @@ function contextOf(start: ServerStart): number | null | undefined {
 /** https://github.com/vllm-project/vllm/blob/main/vllm/config/model.py, 2026-11-22 */
 function isFittedLength(start: ServerStart): boolean {
   return /^(?:-1|auto)$/.test(settingOf(start, 'context-length')?.value ?? '');
+}
+
+/** https://github.com/ggml-org/llama.cpp/blob/25d5b0c53f9a/tools/server/README.md: `0 = loaded from model` */
+function isWholeLength(start: ServerStart): boolean {
+  return start.engine === 'llama-cpp' && settingOf(start, 'context-length')?.value === '0';
 }
 
 function isOn(setting: Setting | undefined): boolean {
