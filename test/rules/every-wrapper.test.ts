@@ -147,6 +147,12 @@ test('references to objects in values are no objects', () => {
   expect(wordsIn({ replicaCount: 1, extraObjects: [reference] })).toEqual([]);
 });
 
+test('a chart makes other objects of those with a switch', () => {
+  const switched = { enabled: false, ...deploymentOf({ imagePullPolcy: 'Always' }, {}) };
+  expect(wordsIn({ extraManifests: { chat: switched } })).toEqual([]);
+  expect(wordsIn({ extraObjects: [switched] })).toEqual([]);
+});
+
 test('templates in values decide what they write', () => {
   const text = `extraObjects:
   - apiVersion: apps/v1

@@ -277,7 +277,8 @@ function contextOf(
   if (context !== null) return { context, contextFrom: 'flag', slots };
   const isOld = version !== null && version[0] === 0 && version[1] < 6;
   const own = engine === 'ollama' ? (isOld ? 2048 : 4096) : has4096(engine, version) ? 4096 : null;
-  if (own === null || own >= shape.context || wholeLength === true) return { context: shape.context, contextFrom: 'model', slots };
+  if (own === null || own >= shape.context || wholeLength === true)
+    return { context: shape.context, contextFrom: 'model', slots };
   return { context: own, contextFrom: fillsMemory(engine, version) ? 'memory' : 'engine', slots };
 }
 

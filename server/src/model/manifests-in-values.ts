@@ -39,9 +39,13 @@ function objectsIn(values: Cursor, depth: number): readonly Cursor[] {
 const objectKeys =
   /^(?:extra|additional|custom|raw|other)?[-_]?(?:k8s|kubernetes|kube)?[-_]?(?:objects?|manifests?|deploy(?:ments?)?|resources?|templates?)$/i;
 
-/** Whether a mapping is an object with a name. References to objects have no metadata. */
+/**
+ * Whether a mapping is an object with a name. References to objects have no metadata, and a chart that reads a switch next to the fields of an object
+ * makes another object of it.
+ */
 function isObject(at: Cursor): boolean {
   return (
+    getIn(at, 'enabled') === undefined &&
     asString(getIn(at, 'apiVersion')) !== undefined &&
     asString(getIn(at, 'kind')) !== undefined &&
     getIn(at, 'metadata')?.node.kind === 'map'
