@@ -1,4 +1,4 @@
-import { partOf } from '../catalog/word-patterns.ts';
+import { oneOf, partOf } from '../catalog/word-patterns.ts';
 import { weightsSize } from '../memory/weights.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { type Cursor, getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
@@ -24,14 +24,20 @@ export function endingCache(container: Container, podSet: PodSet, least: number)
   const sizes = named.flatMap((one) => weightsSize(one)?.gib ?? []);
   if (sizes.length > 0 && sizes.every((gib) => gib < least)) return undefined;
   if ([...named, image?.value ?? '', own ?? ''].some((one) => smallModels.test(one))) return undefined;
+  const paths = env.flatMap(({ name, value }) =>
+    /model/i.test(name) && value?.value.startsWith('/') ? value.value : [],
+  );
   const homes = env.flatMap(({ name, value }) => (homeNames.test(name) ? (value?.value ?? []) : []));
   for (const { name, mountPath } of volumeMounts) {
     const volume = volumeNamed(podSet, name);
     const at = getIn(volume?.at, 'emptyDir');
     if (volume?.source !== 'emptyDir' || at === undefined || isIncomplete(volume.at) || isTemplated(at)) continue;
     if (getIn(at, 'medium') !== undefined) continue;
-    const words = `${name} ${mountPath}`;
-    const isMeant = (modelWords.test(words) && !otherWords.test(words)) || homes.some((home) => isIn(home, mountPath));
+    // A model at another path is in the image or in another volume.
+    if (paths.length > 0 && !paths.some((path) => isIn(path, mountPath))) continue;
+    const parts = [name, ...(mountPath.startsWith('/etc/') ? [] : mountPath.split('/'))];
+    const isNamed = parts.some((part) => ofModels.test(part)) && !otherWords.test(`${name} ${mountPath}`);
+    const isMeant = isNamed || homes.some((home) => isIn(home, mountPath));
     if (isMeant) return { name, at };
   }
   return undefined;
@@ -40,7 +46,11 @@ export function endingCache(container: Container, podSet: PodSet, least: number)
 /** https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables */
 const homeNames = /^(?:HF_HOME|HF_HUB_CACHE|HUGGINGFACE_HUB_CACHE|TRANSFORMERS_CACHE)$/;
 
-const modelWords = partOf('models? weights? hugging-?face');
+/** A name of what holds models: `models`, `llm-model-cache`; not `model-metrics`. */
+const ofModels = new RegExp(
+  `(?:^|[-_.a-z])(?:models?|weights?|hugging[-_]?face)(?:[-_]?(?:${oneOf('cache store storage volume vol data dir folder files? hub home weights models? downloads? artifacts? pvc')}))*$`,
+  'i',
+);
 
 /** Names of models that a pod downloads in seconds. */
 const smallModels = partOf('embed rerank minilm bge- -e5- detect yolo resnet clip ocr');
