@@ -74,13 +74,14 @@ const wrongRoles = {
 } as const satisfies Record<Phase, ReadonlySet<string>>;
 
 /**
- * Whether a worker of Dynamo registers as one of both phases without its mode, so that no worker is of the other phase. Older releases took it for one that decodes.
+ * Whether a worker of Dynamo registers as one of both phases without its mode, so that no worker is of the other phase. Older releases, which images
+ * with tags of one's own may have, took it for one that decodes.
  * https://github.com/ai-dynamo/dynamo/pull/13037, 2026-11-30
  */
 function needsMode({ image }: Container): boolean {
   const { repository, tag = '' } = imageParts(image === undefined || isTemplated(image.at) ? '' : image.value);
   const [, major, minor] = /^v?(\d{1,2})\.(\d{1,2})\.\d/.exec(/dynamo/.test(repository) ? tag : '') ?? [];
-  return major === undefined || Number(major) * 100 + Number(minor) >= 104;
+  return major !== undefined && Number(major) * 100 + Number(minor) >= 104;
 }
 
 /** Connectors that only talk to their own kind. https://docs.vllm.ai/en/latest/features/disagg_prefill.html, https://docs.sglang.ai/advanced_features/pd_disaggregation.html */
@@ -123,8 +124,9 @@ function serverIn(container: Container, { name, pod }: PodSet): Side | undefined
   if (server.program === 'dynamo') {
     // Older flags, next to which a worker without one decodes.
     if (container.env.some((one) => /DISAGG/.test(one.name))) return undefined;
-    if (find('is-prefill-worker', 'is-decode-worker') !== undefined || !needsMode(container)) return undefined;
+    if (find('is-prefill-worker', 'is-decode-worker') !== undefined) return undefined;
     const mode = find('disaggregation-mode');
+    if (mode === undefined && !needsMode(container)) return undefined;
     return { ...side, flag: mode, connector: undefined, role: mode?.value };
   }
   if (server.program === 'sglang') {
