@@ -116,12 +116,17 @@ function checkToleration(toleration: Toleration, context: Context): void {
   checkSyntax(toleration, context);
 }
 
+/** Whether a template or a parameter of Tekton decides what is written. */
+function isOpen(one: Located<string> | undefined): boolean {
+  return isTemplated(one?.at) || one?.value.includes('$(') === true;
+}
+
 const operators = ['Exists', 'Equal'] as const;
 
 function checkOperator(toleration: Toleration, context: Context): void {
   const { key, operator, value } = toleration;
   const { document } = context;
-  if (operator === undefined || isTemplated(operator.at) || operator.value === '') return;
+  if (operator === undefined || isOpen(operator) || operator.value === '') return;
   if (operator.value === 'Exists') {
     if (value === undefined || isTemplated(value.at) || value.value === '') return;
     context.report({
@@ -165,7 +170,7 @@ function operatorsFor({ key, value }: Toleration): readonly string[] {
 }
 
 function checkEffect({ effect, tolerationSeconds }: Toleration, context: Context): void {
-  if (effect === undefined || isTemplated(effect.at) || effect.value === '') return;
+  if (effect === undefined || isOpen(effect) || effect.value === '') return;
   if (isTaintEffect(effect.value)) return;
   context.report({
     message: `Effect must be one of ${taintEffects.join(', ')}, not ${quoted(effect.value)}: the API server rejects the pod`,
@@ -176,7 +181,7 @@ function checkEffect({ effect, tolerationSeconds }: Toleration, context: Context
 
 function checkSeconds({ tolerationSeconds, effect, at }: Toleration, context: Context): void {
   if (tolerationSeconds === undefined || isTemplated(tolerationSeconds) || isNull(tolerationSeconds)) return;
-  if (effect !== undefined && (isTemplated(effect.at) || effect.value === 'NoExecute')) return;
+  if (effect !== undefined && (isOpen(effect) || effect.value === 'NoExecute')) return;
   // A misspelled effect is the cause and has its own finding.
   if (hasText(effect) && !isTaintEffect(effect?.value)) return;
   const { document } = context;
@@ -193,7 +198,7 @@ function checkSeconds({ tolerationSeconds, effect, at }: Toleration, context: Co
 
 function checkKey({ at, key, operator, value }: Toleration, context: Context): void {
   if (hasText(key) || isTemplated(key?.at)) return;
-  if (isTemplated(operator?.at) || operator?.value === 'Exists') return;
+  if (isOpen(operator) || operator?.value === 'Exists') return;
   if (hasText(operator) && operator?.value !== 'Equal') return;
   context.report({
     message: 'A toleration without a key requires the operator Exists: the API server rejects the pod',
