@@ -115,11 +115,21 @@ function randomRank(
     for (const word of [...assignments, ...exported]) {
       const [, name, value] = /^([A-Z_]+)=(.*)$/s.exec(word.text) ?? [];
       if (name === undefined || value === undefined || !isRankName(name) || !isEnd(value)) continue;
+      if (line.length === 0 && !isPassedOn(name, script)) continue;
       // A branch may set it in another way.
       if (script.split(new RegExp(`(?<![\\w$\{])${name}=`)).length === 2) return found(name, [word, word], 'warning');
     }
   }
   return undefined;
+}
+
+/** Whether a script gives a variable of its own to programs, as one of theirs or as a rank among their arguments. */
+function isPassedOn(name: string, script: string): boolean {
+  return [
+    `\\b(?:export|declare\\s+-x|typeset\\s+-x)\\b[^;&|\\n]*(?<![\\w$\{])${name}\\b`,
+    `\\bset\\s+-(?:a|o\\s+allexport)\\b`,
+    `rank[=\\s]+["']?\\$\\{?${name}\\b`,
+  ].some((pattern) => new RegExp(pattern, 'i').test(script));
 }
 
 /** Programs that only cut a text. */
