@@ -127,7 +127,9 @@ export function serviceFacts(root: Cursor): ServiceFacts {
     labels: isOpen || entries(own).some(isTemplated) ? null : tableOf(ownLabels),
     scraped: scrapedPort(annotations),
     type: isUnknown || names.some((key) => key.endsWith('/target-type')) ? null : (asText(type) ?? 'ClusterIP'),
-    waits: getIn(spec, 'publishNotReadyAddresses') === undefined,
+    waits:
+      getIn(spec, 'publishNotReadyAddresses') === undefined &&
+      !names.some((key) => key.endsWith('/tolerate-unready-endpoints')),
     hasHealthCheck:
       isIncomplete(annotations) || names.some((key) => key.endsWith('/backend-config') || /\/health-?check/.test(key)),
   };
