@@ -32,7 +32,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * pod holds its GPUs. Images of systems and frameworks have no scripts of their users: `python train.py` and
  * `python -m src.train` need a volume, or a command that fetches it.
  * The images of NVIDIA and PyTorch also lack `jupyterhub-singleuser`, which a JupyterHub starts for each user.
- * A path without its first slash (`bin/sh`) is looked for in the working directory, which is rarely the root.
+ * A path without its first slash (`bin/sh`) is looked for in the working directory, which is rarely the root (information if the image's is unknown).
  * An emptyDir hides the folder of the image at which it is mounted: a script there is missing in any image, unless another container fills the volume.
  *
  * ```yaml invalid
