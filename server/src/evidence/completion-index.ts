@@ -31,8 +31,7 @@ export function missingIndex(
   const lines = [...container.command, ...container.args];
   if (lines.some(({ value }) => isHandled.test(value))) return undefined;
   for (const line of lines) {
-    // A comment may name it, too.
-    const found = indexUse.exec(line.value.replace(/(?<=^|\s)#.*/g, (comment) => ' '.repeat(comment.length)));
+    const found = indexUse.exec(line.value.replace(onlyNamed, (text) => ' '.repeat(text.length)));
     if (found === null) continue;
     const part = { start: found.index, end: found.index + found[0].length };
     const isRank = rankReader(indexVariable, container) !== undefined;
@@ -46,4 +45,6 @@ const indexPath = /^metadata\.(?:labels|annotations)\['batch\.kubernetes\.io\/jo
 /** A script that sets the variable, gives it a default or asks whether it is set, as for Jobs of both modes. */
 const isHandled =
   /(?<![\w$])JOB_COMPLETION_INDEX=|\$\{JOB_COMPLETION_INDEX:?[-=+?]|-[nzv]\s+["']?\$?\{?JOB_COMPLETION_INDEX\b/;
+/** Comments, and what a script only prints. */
+const onlyNamed = /(?<=^|\s)#.*|(?<=(?:^|[;&\n])[ \t]{0,20})(?:echo|printf)\b[^;&|>\n]*(?=[;&\n]|$)/g;
 const indexUse = /\$(?:JOB_COMPLETION_INDEX\b|\{JOB_COMPLETION_INDEX\}|\(JOB_COMPLETION_INDEX\))/;
