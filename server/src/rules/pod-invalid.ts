@@ -1,4 +1,4 @@
-import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
+import { isPodSpec, ownContainers, rejectionOf } from '../evidence/rejection.ts';
 import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
 import { subdomain } from '../model/api-syntax.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -133,6 +133,8 @@ function checkNames({ pod }: PodSet, { report, workload }: PodSetContext): void 
   }
   const list = getIn(pod, 'containers');
   if (list?.node.kind !== 'seq' || list.node.items.length > 0 || isIncomplete(list)) return;
+  // An operator adds its own: Dynamo the main one.
+  if (ownContainers(pod, workload).length > 0) return;
   report({ message: `A pod needs at least one container: ${rejectionOf(workload)}`, span: keySpanOf(list) });
 }
 
