@@ -116,8 +116,8 @@ export default defineRule({
       const effect =
         folder === undefined ? 'unless that is /, the container never starts' : 'the container never starts';
       report({
-          severity: folder === undefined ? 'info' : 'error',
-          message: `${shorten(path, 24)} is looked for in ${place}: ${effect}; did you mean /${shorten(path, 24)}?`,
+        severity: folder === undefined ? 'info' : 'error',
+        message: `${shorten(path, 24)} is looked for in ${place}: ${effect}; did you mean /${shorten(path, 24)}?`,
         span: spanOf(found.at),
       });
     }
