@@ -200,9 +200,12 @@ function mayLoseCache(container: Container, { podSet, workload, document, crossR
  */
 function checkNim(container: Container, context: PodSetContext): boolean {
   const { podSet, workload, options, report } = context;
-  const { image } = container;
+  const { image, env } = container;
   // A private copy may have its model.
   if (!/^nvcr\.io\/nim\//.test(image?.value ?? '') || !mayLoseCache(container, context)) return false;
+  // It reads a folder instead. https://docs.nvidia.com/nim/large-language-models/latest/ft-support.html
+  if (env.some(({ name, value }) => readsFolder.test(name) && !/^[\w.-]+(?:\/[\w.-]+)?$/.test(value?.value ?? '')))
+    return false;
   const loader = modelLoader(container, podSet, workload, options);
   // The weights of a NIM may be half as large as those of its model.
   if (loader?.model === undefined || (loader.weightsGiB ?? 0) < largeGiB / 2) return false;
@@ -230,6 +233,8 @@ function checkNim(container: Container, context: PodSetContext): boolean {
   });
   return true;
 }
+
+const readsFolder = /^NIM_(?:MODEL_(?:NAME|PATH)|FT_MODEL)$/;
 
 const largeGiB = 5;
 
