@@ -102,8 +102,10 @@ export default defineRule({
       span: spanOf(found.at),
     });
   },
-  podSet({ pod, containers }, { workload, crossReferences, report }) {
+  podSet({ pod, pods, containers }, { workload, crossReferences, report }) {
     if (!isValues(workload) || !containers.some((one) => useOf(one).program === 'ollama')) return;
+    // Other values of the release, from a Secret or a file, may limit who reaches it.
+    if (pods.max === null) return;
     const service = getIn(pod, 'service');
     const at = getIn(service, 'type');
     if (at === undefined || asText(at) !== 'LoadBalancer' || limits(service, getIn(service, 'annotations'))) return;
