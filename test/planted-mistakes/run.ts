@@ -127,7 +127,7 @@ function follows(other: string, planted: string): boolean {
   if (other === 'shm-missing' || other === 'probe-missing') return planted === 'nim-without-key';
   if (other === 'server-flag') return planted === 'image-not-pinned';
   if (other === 'queue-coverage') return planted === 'rdma-memlock' || planted === 'resource-unit';
-  if (other === 'model-volume-unused') return planted === 'whole-gpu-underused';
+  if (other === 'model-volume-unused') return planted === 'whole-gpu-underused' || planted === 'nim-without-key';
   if (other === 'keda-trigger-zero') return planted === 'keda-query';
   if (other === 'cpu-starved-accelerators') return planted === 'idle-gpu-container';
   if (other === 'host-memory-too-small') return planted === 'idle-gpu-container' || planted === 'exit-status-hidden';
