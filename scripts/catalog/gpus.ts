@@ -61,6 +61,9 @@ const azureNames: Readonly<Record<string, string>> = {
 const azureSource =
   'Azure/karpenter-provider-azure:pkg/cloudprovider tests and label table of the AKS node auto-provisioning pages';
 
+/** Names of the same card in other machines: in a DGX Station. Its name in nvidia-smi with dashes, as GPU feature discovery writes it. */
+const moreProducts: Readonly<Record<string, readonly string[]>> = { 'v100-32gb': ['Tesla-V100-DGXS-32GB'] };
+
 export function gpuFile(facts: { readonly accelerators: readonly Accelerator[] }, dates: CommitDates) {
   const sources = new SourceTable();
   const gathered = [...facts.accelerators].sort((a, b) => byText(a.catalog_id, b.catalog_id)).map(record);
@@ -108,7 +111,8 @@ function labels(gpu: Accelerator): Record<string, readonly string[]> {
   for (const [key, value] of Object.entries(gpu.labels)) {
     if (value === null || (Array.isArray(value) && value.length === 0)) continue;
     const name = key.replace(/_mib$/, '');
-    const values = typeof value === 'number' ? [String(value)] : [...(value as readonly string[])].sort(byText);
+    const listed = typeof value === 'number' ? [String(value)] : [...(value as readonly string[])].sort(byText);
+    const values = name === 'nvidia.com/gpu.product' ? [...listed, ...(moreProducts[gpu.catalog_id] ?? [])] : listed;
     for (const each of [name, ...(sameValues[name] ?? [])]) found.push([each, values]);
   }
   const azure = azureNames[gpu.catalog_id];
