@@ -34,7 +34,9 @@ export function splitNames(values: Cursor, depth = 0): readonly SplitName[] {
   return entries(values).flatMap((child) => {
     if (child.node.kind !== 'map') return [];
     if (keyOf(child) !== 'limits' && keyOf(child) !== 'requests') return splitNames(child, depth + 1);
-    return entries(child).flatMap((at) =>
+    // What a parameter sets is reported at its path.
+    const written = entries(child).filter((at) => !at.shared);
+    return written.flatMap((at) =>
       entries(at).flatMap((inner): readonly SplitName[] => {
         const name = `${keyOf(at)}${keyOf(inner).includes('/') ? '.' : '/'}${keyOf(inner)}`;
         return inner.node.kind === 'scalar' && knownAccelerator(name) !== undefined ? [{ at, name }] : [];

@@ -102,15 +102,12 @@ export default defineRule({
 
 /** Reports a name that is split in the values themselves, as a path writes it. */
 function checkSplit(values: Cursor, { report }: Pick<DocumentContext, 'report'>): void {
-  for (const { at, name } of splitNames(values)) {
-    // What a parameter sets is reported at its path.
-    if (at.shared) continue;
+  for (const { at, name } of splitNames(values))
     report({
       severity: 'warning',
       message: `${shorten(name, 50)} is one key: as a mapping below ${shorten(keyOf(at), 30)}, it requests nothing, or the API server rejects the pods`,
       span: keySpanOf(at),
     });
-  }
 }
 
 const ofArgo = ['source', 'sources.*'].map((source) => `${source}.helm.parameters.*.name`);
