@@ -119,6 +119,7 @@ const meaning: z.ZodType<FlagMeaning> = z.enum([
   'tensor-split',
   'pipeline-split',
   'context-split',
+  'cache-shards',
   'expert-split',
   'attention-kernel',
   'loss-kernel',
