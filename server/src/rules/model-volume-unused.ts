@@ -166,16 +166,7 @@ function checkLostCache(loader: ModelLoader, container: Container, context: PodS
   if ((weightsGiB ?? largeGiB) < largeGiB || !/^[\w.-]+\/[\w.-]+$/.test(model)) return false;
   const directory = modelDirectory(container, podSet, program);
   const what = `${shorten(model.slice(model.indexOf('/') + 1), 40)}${weightsGiB === undefined ? '' : ` (${formatGiB(weightsGiB)} GiB)`}`;
-  const emptyDir = getIn(directory?.volume?.at, 'emptyDir');
-  if (directory !== undefined && emptyDir !== undefined) {
-    report({
-      severity: 'info',
-      message: `Volume ${shorten(directory.mount.name, 30)} ends with its pod: each new pod downloads ${what} again while its GPUs wait; a claim keeps it`,
-      span: keySpanOf(emptyDir),
-      oncePerFile: true,
-    });
-    return true;
-  }
+  if (endsWithPod(directory, what, report)) return true;
   // An own image may have the model.
   if (directory !== undefined || mayStoreModels(container, podSet) || !runsAsRoot(container)) return false;
   if (weightsGiB === undefined) return false;
@@ -183,6 +174,23 @@ function checkLostCache(loader: ModelLoader, container: Container, context: PodS
     severity: 'info',
     message: `No volume keeps ${what}: each restart downloads it again while its GPUs wait`,
     span: keySpanOf(getIn(container.at, 'volumeMounts') ?? getIn(container.at, 'image') ?? container.at),
+    oncePerFile: true,
+  });
+  return true;
+}
+
+/** Reports an emptyDir to which a server downloads its model. */
+function endsWithPod(
+  directory: ReturnType<typeof modelDirectory>,
+  what: string,
+  report: PodSetContext['report'],
+): boolean {
+  const emptyDir = getIn(directory?.volume?.at, 'emptyDir');
+  if (directory === undefined || emptyDir === undefined) return false;
+  report({
+    severity: 'info',
+    message: `Volume ${shorten(directory.mount.name, 30)} ends with its pod: each new pod downloads ${what} again while its GPUs wait; a claim keeps it`,
+    span: keySpanOf(emptyDir),
     oncePerFile: true,
   });
   return true;
@@ -212,16 +220,7 @@ function checkNim(container: Container, context: PodSetContext): boolean {
   const directory = modelDirectory(container, podSet, 'nim');
   const path = unmountedDownloads(container, 'nim');
   const model = shorten(loader.model.slice(loader.model.indexOf('/') + 1), 40);
-  const emptyDir = getIn(directory?.volume?.at, 'emptyDir');
-  if (directory !== undefined && emptyDir !== undefined) {
-    report({
-      severity: 'info',
-      message: `Volume ${shorten(directory.mount.name, 30)} ends with its pod: each new pod downloads ${model} again while its GPUs wait; a claim keeps it`,
-      span: keySpanOf(emptyDir),
-      oncePerFile: true,
-    });
-    return true;
-  }
+  if (endsWithPod(directory, model, report)) return true;
   if (directory !== undefined || path === undefined) return false;
   // A volume in a wrong place is said to be unused.
   if (unusedModelVolume(container, podSet, 'nim') !== undefined || container.modelStorage !== undefined) return false;
